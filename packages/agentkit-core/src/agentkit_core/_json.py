@@ -1,0 +1,86 @@
+"""JSON values: their type, one canonical spelling, and text that any parser accepts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+else:
+    # msgspec reads annotations when it runs and knows no recursive aliases.
+    JsonValue = Any
+
+_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
+_HIGH, _LOW = "\ud800", "\udc00"
+_PLAIN: Final = msgspec.json.Encoder()
+_SORTED: Final = msgspec.json.Encoder(order="sorted")
+_TO_JSON_TYPES: Final = (bytes, bytearray, memoryview)
+
+
+def canonical_json(value: object) -> bytes:
+    """Write `value` as JSON in its one canonical spelling: sorted keys, no spaces, UTF-8.
+
+    Equal values give equal bytes, so they can be hashed or compared.
+
+    Args:
+        value: A JSON value, or any value that msgspec writes.
+
+    Raises:
+        TypeError: `value` holds something that is not JSON.
+    """
+    return encode_json(value, _SORTED)
+
+
+def encode_json(value: object, encoder: msgspec.json.Encoder = _PLAIN) -> bytes:
+    """Write `value` as JSON, whatever its text holds.
+
+    Lone surrogates, which UTF-8 cannot express, become U+FFFD; this costs nothing where
+    there are none.
+
+    Args:
+        value: A JSON value, or any value that msgspec writes.
+        encoder: How to write it; plain and compact by default.
+
+    Raises:
+        TypeError: `value` holds something that cannot be written as JSON.
+    """
+    try:
+        return encoder.encode(value)
+    except UnicodeEncodeError:
+        builtin = msgspec.to_builtins(value, builtin_types=_TO_JSON_TYPES)
+        return encoder.encode(without_lone_surrogates_within(builtin))
+
+
+def without_lone_surrogates(text: str) -> str:
+    """Make `text` fit for UTF-8: join surrogate pairs, replace lone halves by U+FFFD.
+
+    A high half directly followed by a low half becomes the character that the two mean;
+    real characters beyond the BMP are left as they are. Same object when nothing is wrong.
+    """
+    if _SURROGATES.search(text) is None:
+        return text
+    return _SURROGATES.sub(_joined, text)
+
+
+def without_lone_surrogates_within(value: Any) -> Any:
+    """Do the same for every string, and every key, of a JSON value; the value is copied."""
+    match value:
+        case str():
+            return without_lone_surrogates(value)
+        case list() | tuple():
+            return [without_lone_surrogates_within(one) for one in value]
+        case dict():
+            return {
+                without_lone_surrogates_within(key): without_lone_surrogates_within(one)
+                for key, one in value.items()
+            }
+        case _:
+            return value
+
+
+def _joined(run: re.Match[str]) -> str:
+    halves = run.group()
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,241 @@
+"""Parts: what an item consists of, from text to tool results.
+
+    Text        what is said
+    Media       audio, image, video or other bytes with a MIME type
+    File        a document, by name
+    Structured  a JSON value that is to stay one
+    Reasoning   the model's thoughts, as far as they are shown
+    ToolCall    the model asks for a tool           (assistant items only)
+    ToolResult  what the tool gave                  (tool items only)
+    Custom      a provider's or an application's own block, kept as it is
+
+What only one provider understands (a signature, an item id) stands in a part's metadata
+under that provider's name, and travels with the part. In JSON each part is an object with
+a `type`; fields that have their default are left out.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct, field
+
+from agentkit_core._ids import ArtifactId, ToolCallId
+from agentkit_core._json import JsonValue
+from agentkit_core._metadata import MetadataMap
+from agentkit_core._usage import Usage
+
+
+class PartKind(StrEnum):
+    """The eight kinds of part, as they are tagged in JSON."""
+
+    TEXT = "text"
+    MEDIA = "media"
+    FILE = "file"
+    STRUCTURED = "structured"
+    REASONING = "reasoning"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    CUSTOM = "custom"
+
+
+class Modality(StrEnum):
+    """What a media part is to the senses."""
+
+    AUDIO = "audio"
+    IMAGE = "image"
+    VIDEO = "video"
+    BINARY = "binary"
+
+
+class _DataRef(Struct, frozen=True, tag_field="type"):
+    pass
+
+
+class InlineText(_DataRef, frozen=True, tag="text"):
+    """The content itself, as text."""
+
+    text: str
+
+
+class InlineBytes(_DataRef, frozen=True, tag="bytes"):
+    """The content itself, as bytes; base64 in JSON."""
+
+    data: bytes
+
+
+class Uri(_DataRef, frozen=True, tag="uri"):
+    """Where the content is (`https:`, `data:`, a provider's file id, …); never fetched here."""
+
+    uri: str
+
+
+class Handle(_DataRef, frozen=True, tag="handle"):
+    """A name in an artifact store; whoever has the store resolves it before a request."""
+
+    artifact_id: ArtifactId
+
+
+DataRef = InlineText | InlineBytes | Uri | Handle
+"""Where the content of a part is. Nothing in the core looks behind it."""
+
+
+class _Part(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    metadata: MetadataMap = field(default_factory=dict)
+    """What owners keep beside the part; see `agentkit_core._metadata`."""
+
+
+class Text(_Part, frozen=True, tag="text"):
+    """Something said: by the user, the model or the system."""
+
+    text: str
+
+
+class Media(_Part, frozen=True, tag="media"):
+    """Audio, an image, a video, or other bytes that a model takes or gives."""
+
+    modality: Modality
+    mime_type: str
+    """Such as `image/png`; empty where nobody said."""
+    data: DataRef
+
+
+class File(_Part, frozen=True, tag="file"):
+    """A document that a model takes or gives."""
+
+    data: DataRef
+    mime_type: str | None = None
+    name: str | None = None
+
+
+class Structured(_Part, frozen=True, tag="structured"):
+    """A JSON value that is to stay one: typed output of a model, typed input for it."""
+
+    value: JsonValue
+    schema: dict[str, JsonValue] | None = None
+    """The JSON Schema that `value` follows, where one was agreed."""
+
+
+class Reasoning(_Part, frozen=True, tag="reasoning"):
+    """The model's reasoning, as far as the provider shows it.
+
+    A provider that wants it back unchanged keeps its signature, or the encrypted original,
+    in `metadata` under its own name.
+    """
+
+    summary: str | None = None
+    """The text that is shown: raw thoughts or a summary; None when there is none."""
+    data: DataRef | None = None
+    """Reasoning that is not text, such as an encrypted block."""
+    redacted: bool = False
+    """Whether the provider withholds the text."""
+
+
+class ToolCall(_Part, frozen=True, tag="tool_call"):
+    """The model asks for a tool to be run.
+
+    Arguments that are not a JSON object are kept as they came in `raw_input`, with
+    `input` empty and `input_error` saying what is wrong: such a call is answered with an
+    error, never run.
+    """
+
+    id: ToolCallId
+    name: str
+    input: dict[str, JsonValue] = field(default_factory=dict)
+    raw_input: str | None = None
+    """The arguments' text, where `input` could not be read from it."""
+    input_error: str | None = None
+    """Why `input` could not be read; None when it is good."""
+
+
+class ToolFailure(StrEnum):
+    """Why a tool result is an error, as far as more is known than that it is one."""
+
+    NOT_FOUND = "not_found"
+    INVALID_INPUT = "invalid_input"
+    CUT_OFF = "cut_off"
+    """The output limit cut the arguments; nothing was run."""
+    PERMISSION_DENIED = "permission_denied"
+    EXECUTION_FAILED = "execution_failed"
+    UNAVAILABLE = "unavailable"
+    TIMED_OUT = "timed_out"
+    INTERRUPTED = "interrupted"
+    SKIPPED = "skipped"
+    """New input came before the call was started."""
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    """Whoever ran it was lost; it may or may not have happened."""
+
+
+class TextOutput(Struct, frozen=True, tag="text", tag_field="type"):
+    """Text for the model."""
+
+    text: str
+
+
+class StructuredOutput(Struct, frozen=True, tag="structured", tag_field="type"):
+    """A JSON value for the model."""
+
+    value: JsonValue
+
+
+class PartsOutput(Struct, frozen=True, tag="parts", tag_field="type"):
+    """Several parts for the model, media among them; no tool calls or results."""
+
+    parts: tuple[Part, ...]
+
+
+class FilesOutput(Struct, frozen=True, tag="files", tag_field="type"):
+    """Documents for the model."""
+
+    files: tuple[File, ...]
+
+
+ToolOutput = TextOutput | StructuredOutput | PartsOutput | FilesOutput
+"""What a tool gave, before any provider's way of writing it."""
+
+
+class ToolResult(_Part, frozen=True, tag="tool_result"):
+    """What a tool gave, or why it gave nothing, in answer to the call with that id."""
+
+    call_id: ToolCallId
+    output: ToolOutput
+    is_error: bool = False
+    failure: ToolFailure | None = None
+    """For an error: what is known of the reason."""
+    started: bool = True
+    """Whether the tool itself ran at all."""
+    details: JsonValue = None
+    """For people and logs; never sent to a model."""
+    usage: Usage | None = None
+    """Model calls that the tool made by itself."""
+    added_tools: tuple[str, ...] = ()
+    """Names of tools that the model may use from here on."""
+
+
+class Custom(_Part, frozen=True, tag="custom"):
+    """A block that only its owner understands; kept, and given back to its owner as it is.
+
+    Everyone else leaves it out of requests.
+    """
+
+    kind: str
+    """Namespaced like a metadata key: `anthropic_messages.server_tool_use`."""
+    value: JsonValue = None
+    data: DataRef | None = None
+
+
+Part = Text | Media | File | Structured | Reasoning | ToolCall | ToolResult | Custom
+"""Any part."""
+
+KIND_OF_PART: Final[dict[type[Part], PartKind]] = {
+    Text: PartKind.TEXT,
+    Media: PartKind.MEDIA,
+    File: PartKind.FILE,
+    Structured: PartKind.STRUCTURED,
+    Reasoning: PartKind.REASONING,
+    ToolCall: PartKind.TOOL_CALL,
+    ToolResult: PartKind.TOOL_RESULT,
+    Custom: PartKind.CUSTOM,
+}
+"""From a part's class to its kind; a table, since it is asked often."""

@@ -1,0 +1,174 @@
+"""What a model is asked: the history, the tools and neutral options. Data only.
+
+Every option may be left out; None always means "say nothing to the provider about it".
+A projection maps what its provider knows and refuses (`UnsupportedContent`) what it cannot
+express and must not ignore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from agentkit_core._ids import SessionId, TurnId
+from agentkit_core._item import Item
+from agentkit_core._json import JsonValue
+from agentkit_core._metadata import MetadataMap
+from agentkit_core._tool_spec import ToolSpec
+
+
+class ThinkingLevel(StrEnum):
+    """How much a model should reason before it answers, least first."""
+
+    OFF = "off"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
+class ToolChoiceMode(StrEnum):
+    """Whether the model may, must or must not call tools."""
+
+    AUTO = "auto"
+    NONE = "none"
+    REQUIRED = "required"
+
+
+class NamedTool(Struct, frozen=True):
+    """The model must call this tool."""
+
+    name: str
+
+
+ToolChoice = ToolChoiceMode | NamedTool
+"""Which tools the model may or must call."""
+
+
+class JsonFormat(Struct, frozen=True, tag="json", tag_field="type"):
+    """The answer is to be some JSON object."""
+
+
+class JsonSchemaFormat(Struct, frozen=True, tag="json_schema", tag_field="type"):
+    """The answer is to be JSON that follows a schema."""
+
+    schema: dict[str, JsonValue]
+    name: str = "answer"
+    description: str | None = None
+    strict: bool | None = None
+    """Whether the provider must follow the schema to the letter."""
+
+
+ResponseFormat = JsonFormat | JsonSchemaFormat
+"""What the text of the answer is to be."""
+
+
+class CacheMode(StrEnum):
+    """How serious a cache request is."""
+
+    DISABLED = "disabled"
+    """Send nothing that would cache."""
+    BEST_EFFORT = "best_effort"
+    """Drop what the provider cannot express."""
+    REQUIRED = "required"
+    """Refuse the request where the provider cannot express it."""
+
+
+class CacheRetention(StrEnum):
+    """How long the provider should keep a cached prefix."""
+
+    DEFAULT = "default"
+    SHORT = "short"
+    EXTENDED = "extended"
+
+
+class ToolsEnd(Struct, frozen=True, tag="tools_end", tag_field="type"):
+    """A cache mark after the tool definitions."""
+
+
+class ItemEnd(Struct, frozen=True, tag="item_end", tag_field="type"):
+    """A cache mark after an item of the request."""
+
+    item: int
+    """Position in `ModelRequest.items`."""
+
+
+class PartEnd(Struct, frozen=True, tag="part_end", tag_field="type"):
+    """A cache mark after one part of an item."""
+
+    item: int
+    """Position in `ModelRequest.items`."""
+    part: int
+    """Position in that item's parts."""
+
+
+CacheMark = ToolsEnd | ItemEnd | PartEnd
+"""Where a cached prefix may end."""
+
+
+class CacheRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Asks for prompt caching."""
+
+    mode: CacheMode = CacheMode.BEST_EFFORT
+    marks: tuple[CacheMark, ...] | None = None
+    """Where prefixes end; None leaves the plan to the projection."""
+    retention: CacheRetention = CacheRetention.DEFAULT
+    key: str | None = None
+    """Requests with the same key should find each other's cache."""
+
+
+class Timeouts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How long to wait for a model, in seconds; None is for ever."""
+
+    connect_s: float | None = 10.0
+    """For the connection to stand."""
+    first_byte_s: float | None = 600.0
+    """From the request to the first byte of the answer."""
+    idle_s: float | None = 60.0
+    """Between two reads of a streamed answer; a provider's pings count as life."""
+    no_content_s: float | None = None
+    """Between two pieces of content; pings do not count."""
+    total_s: float | None = None
+    """For the whole call."""
+
+
+class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the model should answer, in words that no provider owns."""
+
+    thinking: ThinkingLevel | None = None
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    stop_sequences: tuple[str, ...] = ()
+    tool_choice: ToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    """Whether the model may call several tools at once."""
+    response_format: ResponseFormat | None = None
+    cache: CacheRequest | None = None
+    timeouts: Timeouts = Timeouts()
+    extra: dict[str, JsonValue] = field(default_factory=dict)
+    """Fields of one protocol, by the name of its api: `{"openai_chat": {"n": 2}}` is merged last
+    into the body that `openai_chat` sends; other protocols leave it alone."""
+
+
+class ModelRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question to a model."""
+
+    model: str
+    """The model's id, as its provider knows it."""
+    items: Sequence[Item] = ()
+    """The history, oldest first; any history: the projection makes it sendable."""
+    tools: tuple[ToolSpec, ...] = ()
+    """In the order in which they are offered; keep it stable, providers cache by prefix."""
+    options: ModelOptions = ModelOptions()
+    streamed: bool = True
+    """Whether the answer should come in pieces."""
+    session_id: SessionId | None = None
+    turn_id: TurnId | None = None
+    metadata: MetadataMap = field(default_factory=dict)
+    """For whoever handles the request on its way; a projection sends none of it."""

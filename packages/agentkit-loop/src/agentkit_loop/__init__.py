@@ -1,0 +1,1 @@
+"""agentkit-loop: the loop of an agent as a pure step function, and its drivers."""

@@ -1,0 +1,81 @@
+"""What a run needs from outside: a model, tools, permissions, a clock. Structural types.
+
+Nobody has to import this to fit: whatever has these methods will do. Each port that waits
+has two forms, one to await and one that blocks, and every driver uses its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Protocol
+
+from agentkit_core import ModelEvent, ModelRequest, SessionId
+
+
+class ModelSession(Protocol):
+    """One conversation with a model.
+
+    A stateless provider rebuilds the context from each request. A stateful one may keep a
+    handle on what it has seen, and falls back to the whole history after a rewrite.
+    """
+
+    def respond(self, request: ModelRequest, /) -> AsyncIterator[Sequence[ModelEvent]]:
+        """Ask once.
+
+        Returns:
+            Batches of events, one per network read, in order; an iterator to be closed with
+            `aclose` when it is left early, which frees the connection. The last event is a
+            `ResponseFinished` or a `ResponseFailed`: what the provider or the network does
+            wrong is an event, never an exception.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free what the session holds; calling it again does nothing."""
+        ...
+
+
+class Model(Protocol):
+    """A model that sessions can be opened with; may be shared by many."""
+
+    @property
+    def name(self) -> str:
+        """The model's id, as its provider knows it; goes into `ModelRequest.model`."""
+        ...
+
+    def open(self, session_id: SessionId, /) -> ModelSession:
+        """Open a session; no I/O happens before the first request."""
+        ...
+
+
+class BlockingModelSession(Protocol):
+    """A `ModelSession` for callers without an event loop."""
+
+    def respond(self, request: ModelRequest, /) -> Iterator[Sequence[ModelEvent]]:
+        """Ask once; see `ModelSession.respond`. The iterator has a `close` of its own."""
+        ...
+
+    def close(self) -> None:
+        """Free what the session holds; calling it again does nothing."""
+        ...
+
+
+class BlockingModel(Protocol):
+    """A `Model` for callers without an event loop; one object may be both."""
+
+    @property
+    def name(self) -> str:
+        """The model's id, as its provider knows it."""
+        ...
+
+    def open_blocking(self, session_id: SessionId, /) -> BlockingModelSession:
+        """Open a session; no I/O happens before the first request."""
+        ...
+
+
+class Clock(Protocol):
+    """Where a driver's time comes from; the kernel is only told."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, UTC."""
+        ...
