@@ -104,6 +104,7 @@ from agentkit_core._response import (
     UsageReported,
     fold_response,
 )
+from agentkit_core._target import IdRule, ReasoningRule, Target, ToolMedia
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
 from agentkit_core._usage import CostUsage, TokenUsage, Usage
 
@@ -195,9 +196,13 @@ __all__ = [
     "fold_response",
     "native_reasons",
     "with_native_reasons",
-    # the contract of a provider
+    # the contract of a provider, and what it can be sent
+    "IdRule",
     "Projection",
+    "ReasoningRule",
     "ResponseDecoder",
+    "Target",
+    "ToolMedia",
     "WireRequest",
     # JSON and metadata
     "JsonValue",

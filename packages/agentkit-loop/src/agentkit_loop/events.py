@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec import Struct
+
 from agentkit_core import (
     ApprovalId,
     Delta,
@@ -35,7 +37,6 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
-from msgspec import Struct
 
 
 class TurnEnd(StrEnum):

@@ -1,0 +1,101 @@
+"""What a model can be sent, as data: the target of `sendable`.
+
+A target is one model behind one protocol of one provider. A projection writes down what its
+protocol, the vendor's quirks and the model allow; `sendable` does the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+
+from msgspec import Struct
+
+from agentkit_core._item import ItemKind
+from agentkit_core._part import Modality
+
+
+class IdRule(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which ids of tool calls a target accepts; never an empty one."""
+
+    characters: str | None = "A-Za-z0-9_-"
+    """The inside of a regular expression's character class; None allows any character."""
+    max_length: int | None = 64
+    exact_length: int | None = None
+    """The one length that is accepted, where there is but one; `max_length` is not read then."""
+
+    def accepts(self, call_id: str) -> bool:
+        """Whether the id may be sent as it is."""
+        if not call_id:
+            return False
+        if self.exact_length is not None:
+            if len(call_id) != self.exact_length:
+                return False
+        elif self.max_length is not None and len(call_id) > self.max_length:
+            return False
+        return self.characters is None or _whole(self.characters).fullmatch(call_id) is not None
+
+
+@lru_cache(maxsize=64)
+def _whole(characters: str) -> re.Pattern[str]:
+    return re.compile(f"[{characters}]+")
+
+
+class ReasoningRule(StrEnum):
+    """Which of a model's own reasoning parts it can be sent back."""
+
+    NONE = "none"
+    SIGNED = "signed"
+    """Those that carry a signature: a non-blank value under one of `signature_keys`."""
+    ANY = "any"
+
+
+class ToolMedia(StrEnum):
+    """Where media go that a tool gave."""
+
+    INLINE = "inline"
+    """They stay inside the result."""
+    AFTER_RESULTS = "after_results"
+    """They move to a user item right after the tool item, each labelled with its call."""
+
+
+class Target(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What can be sent to one model. The defaults allow what most chat protocols allow."""
+
+    provider: str
+    """With `api` and `model`: whether an assistant item comes from the very model it goes to."""
+    api: str
+    """The protocol; also the owner of the metadata and custom parts that it understands."""
+    model: str
+    kinds: frozenset[ItemKind] = frozenset(
+        {ItemKind.SYSTEM, ItemKind.DEVELOPER, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL}
+    )
+    """Kinds of item that have a role of their own, `user` and `assistant` always among them.
+    Others are sent as the next best: developer as system, context as system, notification as
+    user inside a reminder, system as user, tool as user text."""
+    media: frozenset[Modality] = frozenset()
+    """Modalities that user items may hold; others become a text that says so."""
+    tool_media: frozenset[Modality] = frozenset()
+    """Modalities that may stand in a tool's result, or beside it as `tool_media_place` says."""
+    tool_media_place: ToolMedia = ToolMedia.AFTER_RESULTS
+    files: bool = False
+    """Whether file parts can be sent; others become a text with their name."""
+    call_ids: IdRule = IdRule()
+    tool_names: IdRule = IdRule()
+    reasoning: ReasoningRule = ReasoningRule.NONE
+    signature_keys: tuple[str, ...] = ()
+    """Metadata keys that hold a reasoning part's signature or encrypted original."""
+    reasoning_as_text: bool = False
+    """Whether reasoning that cannot be sent as such is sent as text; else it is left out."""
+    empty_text: bool = False
+    """Whether blank text may be sent; else it is left out, and a blank result says so."""
+    consecutive_roles: bool = True
+    """Whether two items of one role may follow each other; else they are merged."""
+    first_user: bool = False
+    """Whether the first item that is not system or developer must be a user's."""
+    orphan_results: bool = False
+    """Whether results without their call may be sent; else they become a user's text."""
+    custom_kinds: frozenset[str] | None = None
+    """Kinds of custom part that can be sent back to their owner; None means all of `api`'s own,
+    those whose kind begins with `api` and a dot."""
