@@ -1,0 +1,42 @@
+"""What all tests share: both event loops, how hard laws are tried, where the big files are.
+
+    pytest                              the same examples every time: same code, same verdict
+    pytest --hypothesis-profile fuzz    new examples, many of them
+    pytest --hypothesis-profile quick   few: to see that an installed wheel is whole
+"""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No deadline: a shared machine is slow at times, and a slow example is no broken law.
+settings.register_profile("plain", deadline=None, derandomize=True, database=None)
+settings.register_profile("quick", settings.get_profile("plain"), max_examples=10)
+settings.register_profile(
+    "fuzz", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("plain")
+
+
+@pytest.fixture(scope="session", params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """The event loop of an async test; each runs once on either."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the project; tests that read sources start here."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of recorded exchanges and prices beside the project; skips where it is absent."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs the recordings in ../shared, which are not part of a clone")
+    return folder
