@@ -104,8 +104,10 @@ from agentkit_core._response import (
     UsageReported,
     fold_response,
 )
+from agentkit_core._sendable import sendable
 from agentkit_core._target import IdRule, ReasoningRule, Target, ToolMedia
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
+from agentkit_core._transcript import Transcript, open_calls, repair
 from agentkit_core._usage import CostUsage, TokenUsage, Usage
 
 __all__ = [
@@ -147,6 +149,11 @@ __all__ = [
     "ToolOutput",
     "ToolResult",
     "Uri",
+    # transcripts
+    "Transcript",
+    "open_calls",
+    "repair",
+    "sendable",
     # deltas and the fold
     "AppendBytes",
     "AppendText",

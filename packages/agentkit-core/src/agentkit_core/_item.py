@@ -13,10 +13,13 @@ What a kind may hold is checked when an item is made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from operator import is_
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentkit_core._errors import MisplacedPart
 from agentkit_core._failure import ProviderFailure
@@ -157,3 +160,9 @@ class Item(Struct, frozen=True, omit_defaults=True):
 
 DRIVEABLE_KINDS: Final = frozenset({ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION})
 """Kinds of item that ask for an answer of the model when they stand last."""
+
+
+def with_parts(item: Item, parts: Sequence[Part]) -> Item:
+    """Give an item other parts; the same item when they are the same objects."""
+    same = len(parts) == len(item.parts) and all(map(is_, parts, item.parts))
+    return item if same else replace(item, parts=tuple(parts))

@@ -1,0 +1,111 @@
+"""Pairing: every tool call with its one result, in the item right after it.
+
+Any history can be paired, however it was damaged: results that come late are moved to
+their call, missing ones are made up, surplus ones dropped. A result belongs to the nearest
+earlier call of its id that is still open, since servers do use the same ids in every turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agentkit_core._ids import ToolCallId
+from agentkit_core._item import Item, ItemKind, with_parts
+from agentkit_core._part import TextOutput, ToolCall, ToolFailure, ToolResult
+
+INTERRUPTED_TEXT: Final = "No result: the call was interrupted and may not have been executed."
+"""What a model is told of a call whose result nobody has."""
+
+
+def interrupted_result(call: ToolCall) -> ToolResult:
+    """Make the result of a call that was left without one."""
+    return ToolResult(
+        call.id,
+        TextOutput(INTERRUPTED_TEXT),
+        is_error=True,
+        failure=ToolFailure.INTERRUPTED,
+        started=False,
+    )
+
+
+def paired(
+    items: Sequence[Item], *, orphan: Callable[[ToolResult], Item | None] | None = None
+) -> list[Item]:
+    """Pair all calls and results.
+
+    Args:
+        items: Any history.
+        orphan: What stands in place of a result without a call; None leaves it out.
+
+    Returns:
+        The items, with one tool item after each item that calls, its results in call order. In an
+        item that was interrupted, calls without a result are left out: they are what was cut
+        off. Items in order are the same objects.
+    """
+    answers = _Answers(items)
+    made: list[Item] = []
+    for at, item in enumerate(items):
+        if item.kind is ItemKind.TOOL:
+            if orphan is not None:
+                orphans = map(orphan, answers.orphans.get(at, ()))
+                made.extend(one for one in orphans if one is not None)
+            continue
+        calls = item.tool_calls
+        if not calls:
+            made.append(item)
+            continue
+        results = [answers.by_call.get((at, place)) for place in range(len(calls))]
+        if item.interrupted and None in results:
+            lost = {id(call) for call, found in zip(calls, results, strict=True) if found is None}
+            item = replace(item, parts=tuple(one for one in item.parts if id(one) not in lost))
+            calls = item.tool_calls
+            results = [found for found in results if found is not None]
+        made.append(item)
+        if calls:
+            made.append(_tool_item(items, at, calls, results))
+    return made
+
+
+def _tool_item(
+    items: Sequence[Item], at: int, calls: Sequence[ToolCall], results: Sequence[ToolResult | None]
+) -> Item:
+    parts = tuple(
+        interrupted_result(call) if found is None else found
+        for call, found in zip(calls, results, strict=True)
+    )
+    following = items[at + 1] if at + 1 < len(items) else None
+    if following is None or following.kind is not ItemKind.TOOL:
+        return Item(ItemKind.TOOL, parts)
+    return with_parts(following, parts)
+
+
+class _Answers:
+    """Which result answers which call, and which answer none, by position."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.by_call: dict[tuple[int, int], ToolResult] = {}
+        """Position of the item, place among its calls; to the result."""
+        self.orphans: dict[int, list[ToolResult]] = {}
+        """Position of the tool item, to its results without a call."""
+        open_calls: dict[ToolCallId, list[tuple[int, int]]] = {}
+        for at, item in enumerate(items):
+            if item.kind is ItemKind.ASSISTANT:
+                for place, call in enumerate(item.tool_calls):
+                    open_calls.setdefault(call.id, []).append((at, place))
+            elif item.kind is ItemKind.TOOL:
+                for result in item.tool_results:
+                    waiting = open_calls.get(result.call_id)
+                    if waiting is None:
+                        self.orphans.setdefault(at, []).append(result)
+                    elif waiting:
+                        self.by_call[_next(waiting)] = result
+                    # else the call has its result already: one too many
+
+
+def _next(waiting: list[tuple[int, int]]) -> tuple[int, int]:
+    """Take the first open call of the latest item that has one."""
+    latest = waiting[-1][0]
+    return waiting.pop(next(n for n, (at, _) in enumerate(waiting) if at == latest))
