@@ -45,6 +45,7 @@ from agentkit_core._item import DRIVEABLE_KINDS, Item, ItemKind, Provenance
 from agentkit_core._json import (
     JsonValue,
     canonical_json,
+    decode_json,
     encode_json,
     without_lone_surrogates,
 )
@@ -75,6 +76,7 @@ from agentkit_core._part import (
 )
 from agentkit_core._partial_json import PartialJson
 from agentkit_core._projection import Projection, ResponseDecoder, WireRequest
+from agentkit_core._records import from_json, from_msgpack, to_json, to_msgpack
 from agentkit_core._request import (
     CacheMark,
     CacheMode,
@@ -215,10 +217,15 @@ __all__ = [
     "JsonValue",
     "MetadataMap",
     "canonical_json",
+    "decode_json",
     "encode_json",
     "foreign_metadata",
+    "from_json",
+    "from_msgpack",
     "metadata_of",
     "metadata_owner",
+    "to_json",
+    "to_msgpack",
     "without_lone_surrogates",
     # errors
     "AgentkitError",

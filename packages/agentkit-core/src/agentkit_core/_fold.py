@@ -35,7 +35,7 @@ from agentkit_core._delta import (
 )
 from agentkit_core._errors import DeltaOutOfOrder
 from agentkit_core._ids import PartId
-from agentkit_core._json import JsonValue
+from agentkit_core._json import JsonValue, decode_json
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import (
     KIND_OF_PART,
@@ -70,7 +70,7 @@ def parsed_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
     if not text.strip():
         return {}, None
     try:
-        value = msgspec.json.decode(text)
+        value = decode_json(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
         return {}, f"not valid JSON: {error}"
     if value is None:

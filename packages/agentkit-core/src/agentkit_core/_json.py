@@ -14,7 +14,12 @@ else:
     JsonValue = Any
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]+")
-_HIGH, _LOW = "\ud800", "\udc00"
+_LONE_ESCAPE: Final = re.compile(
+    r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""An escaped backslash or a whole pair, to be left alone; or the escape of half a pair."""
+_DECODE: Final = msgspec.json.Decoder().decode
 _PLAIN: Final = msgspec.json.Encoder()
 _SORTED: Final = msgspec.json.Encoder(order="sorted")
 _TO_JSON_TYPES: Final = (bytes, bytearray, memoryview)
@@ -54,6 +59,24 @@ def encode_json(value: object, encoder: msgspec.json.Encoder = _PLAIN) -> bytes:
         return encoder.encode(without_lone_surrogates_within(builtin))
 
 
+def decode_json(text: str | bytes) -> JsonValue:
+    """Read JSON; escapes of lone surrogates, which msgspec refuses, read as U+FFFD.
+
+    Raises:
+        msgspec.DecodeError: It is not JSON.
+        UnicodeEncodeError: A `str` holds lone surrogates itself.
+    """
+    try:
+        value: JsonValue = _DECODE(text)
+    except msgspec.DecodeError:
+        spelled = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        repaired = _LONE_ESCAPE.sub(_replaced_escape, spelled)
+        if repaired == spelled:
+            raise
+        value = _DECODE(repaired)
+    return value
+
+
 def without_lone_surrogates(text: str) -> str:
     """Make `text` fit for UTF-8: join surrogate pairs, replace lone halves by U+FFFD.
 
@@ -84,3 +107,7 @@ def without_lone_surrogates_within(value: Any) -> Any:
 def _joined(run: re.Match[str]) -> str:
     halves = run.group()
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _replaced_escape(found: re.Match[str]) -> str:
+    return found.group(1) or r"\ufffd"
