@@ -1,0 +1,55 @@
+"""Approvals: questions that stand for exactly one request, by a fingerprint of it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+
+from msgspec import Struct, field
+
+from agentkit_core import ApprovalId, MetadataMap, ToolCallId, canonical_json
+from agentkit_tools_core._permissions import PermissionRequest
+
+_FINGERPRINT_LENGTH: Final = 16
+
+
+class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
+    """A question that someone must answer before a call may run."""
+
+    id: ApprovalId
+    """See `approval_id`; who says yes grants this id."""
+    call_id: ToolCallId
+    kind: str
+    """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
+    summary: str
+    """What would be done, for people."""
+    reason: str | None = None
+    """Why it has to be asked, for people."""
+    metadata: MetadataMap = field(default_factory=dict)
+    """The facts of the request."""
+
+    @classmethod
+    def of(
+        cls, request: PermissionRequest, call_id: ToolCallId, reason: str | None = None
+    ) -> ApprovalRequest:
+        """Make the question for one request of one call.
+
+        Raises:
+            TypeError: The request's metadata are not JSON.
+        """
+        return cls(
+            approval_id(request), call_id, request.kind, request.summary, reason, request.metadata
+        )
+
+
+def approval_id(request: PermissionRequest) -> ApprovalId:
+    """Name a request by what it is: `<kind>:` and 16 hexadecimal digits.
+
+    Equal requests have equal ids, in any process; a request that differs in anything (another
+    path, another argument) has another id, so a yes covers only what was shown.
+
+    Raises:
+        TypeError: The request's metadata are not JSON.
+    """
+    digest = sha256(canonical_json(request)).hexdigest()
+    return ApprovalId(f"{request.kind}:{digest[:_FINGERPRINT_LENGTH]}")

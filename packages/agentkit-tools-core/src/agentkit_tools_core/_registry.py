@@ -1,0 +1,92 @@
+"""The tools that are at hand, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from agentkit_core import ToolSpec
+from agentkit_tools_core._errors import DuplicateTool, InvalidToolName
+from agentkit_tools_core._tool import Tool
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class ToolRegistry:
+    """Tools by name, in the order in which they were registered.
+
+    The order is kept because providers cache a request by its prefix, of which the tools are
+    the first part. Iterating gives the tools, `len` their number, `in` looks for a name.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        """Register `tools` in their order.
+
+        Raises:
+            InvalidToolName: A name is not one that every provider takes.
+            DuplicateTool: Two have one name.
+        """
+        self._tools: dict[str, Tool] = {}
+        self._revision = 0
+        self._specs: tuple[ToolSpec, ...] | None = None
+        for tool in tools:
+            self.register(tool)
+
+    @property
+    def revision(self) -> int:
+        """Grows with every change, so that a reader can tell whether it missed one."""
+        return self._revision
+
+    def register(self, tool: Tool, *, replace: bool = False) -> None:
+        """Add a tool at the end.
+
+        Args:
+            tool: The tool.
+            replace: Whether it may take the place of a tool of the same name; it then stands
+                where that one stood.
+
+        Raises:
+            InvalidToolName: The name is not one that every provider takes.
+            DuplicateTool: There is one of that name, and it is not to be replaced.
+        """
+        name = tool.spec.name
+        if _NAME.fullmatch(name) is None:
+            raise InvalidToolName(name)
+        if name in self._tools and not replace:
+            raise DuplicateTool(name)
+        self._tools[name] = tool
+        self._changed()
+
+    def remove(self, name: str) -> None:
+        """Take a tool away; nothing happens when there is none of that name."""
+        if self._tools.pop(name, None) is not None:
+            self._changed()
+
+    def get(self, name: str) -> Tool | None:
+        """Find a tool by its exact name; None when there is none."""
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in order."""
+        return tuple(self._tools)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What a model is told, in order; the same object until something changes."""
+        if self._specs is None:
+            self._specs = tuple(tool.spec for tool in self._tools.values())
+        return self._specs
+
+    def _changed(self) -> None:
+        self._revision += 1
+        self._specs = None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)

@@ -1,0 +1,21 @@
+"""What a tool is asked: one call of a model, on its way to the tool."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCallId, TurnId
+
+
+class ToolRequest(Struct, frozen=True, omit_defaults=True):
+    """One call of a tool."""
+
+    call_id: ToolCallId
+    name: str
+    """The tool's name, as the model wrote it; there may be no such tool."""
+    input: dict[str, JsonValue] = field(default_factory=dict)
+    """The arguments; treat them as frozen, the transcript holds the same object."""
+    session_id: SessionId | None = None
+    turn_id: TurnId | None = None
+    metadata: MetadataMap = field(default_factory=dict)
+    """The metadata of the call's part."""
