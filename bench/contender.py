@@ -1,0 +1,54 @@
+"""The contender: a whole agent over `connect`, the concurrent driver, one reporter attached."""
+
+from __future__ import annotations
+
+from worker import Worker, run
+
+from agentkit_core import Item
+from agentkit_loop import Agent, Envelope
+from agentkit_providers import connect
+from agentkit_tools_core import tool
+
+
+class Contender(Worker):
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+        self.models = {}
+        self.written = self.runs = self.events = 0
+
+        @tool
+        async def write(path: str, content: str) -> str:
+            """Write a file."""
+            self.written += len(content)
+            self.runs += 1
+            return "ok"
+
+        @tool
+        async def add(a: int, b: int) -> str:
+            """Add two numbers."""
+            self.runs += 1
+            return str(a + b)
+
+        self.tools = [write, add]
+
+    def report(self, envelope: Envelope) -> None:
+        self.events += 1
+
+    async def turn(self, model: str, history: int) -> tuple[int, int, int]:
+        self.written = self.runs = 0
+        if model not in self.models:
+            self.models[model] = connect(
+                f"compatible:{model}", base_url=self.base_url, api_key="bench"
+            )
+        agent = Agent(model=self.models[model], tools=self.tools, reporters=[self.report])
+        items = [Item.user(text) for text in self.messages(history)]
+        result = await agent.run(items)
+        return len(result.text), self.written, self.runs
+
+    async def close(self) -> None:
+        for model in self.models.values():
+            await model.close()
+
+
+if __name__ == "__main__":
+    run(Contender)
