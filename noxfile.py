@@ -209,7 +209,7 @@ print(*sorted(d.name.lower().replace("_", "-") for d in importlib.metadata.distr
 def wheels(session: nox.Session, package: str) -> None:
     """Install one wheel alone, see what comes with it, import all of it, then test it."""
     session.install("--constraint", str(CONSTRAINTS), package)
-    listed = str(session.run("python", "-c", LIST_NAMES, silent=True)).split()
+    listed = str(session.run("python", "-c", LIST_NAMES, silent=True, log=False)).split()
     found = {*listed} - {"pip", "setuptools", "wheel"}
     siblings = {name for name in found if name.startswith("agentkit-")}
     if siblings != {*with_siblings(package)}:
@@ -219,7 +219,8 @@ def wheels(session: nox.Session, package: str) -> None:
     if package == "agentkit-core" and found != {package, "msgspec"}:
         session.error(f"agentkit-core is to bring msgspec alone, not {sorted(found)}")
     session.log(f"{package} brings {len(found)} distributions: {', '.join(sorted(found))}")
-    session.run("python", "-c", IMPORT_ALL, package.replace("-", "_"))
+    session.run("python", "-c", IMPORT_ALL, package.replace("-", "_"), log=False)
+    session.log("all of its modules can be imported")
 
     own = f"test-{package.removeprefix('agentkit-')}"
     session.install("--constraint", str(CONSTRAINTS), *group("test", own), package)

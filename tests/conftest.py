@@ -1,8 +1,8 @@
 """What all tests share: both event loops, how hard laws are tried, where the big files are.
 
-    pytest                              the same examples every time: same code, same verdict
-    pytest --hypothesis-profile fuzz    new examples, many of them
-    pytest --hypothesis-profile quick   few: to see that an installed wheel is whole
+pytest                              the same examples every time: same code, same verdict
+pytest --hypothesis-profile fuzz    new examples, many of them
+pytest --hypothesis-profile quick   few: to see that an installed wheel is whole
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ settings.register_profile(
 settings.load_profile("plain")
 
 
-@pytest.fixture(scope="session", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """The event loop of an async test; each runs once on either."""
     return str(request.param)
