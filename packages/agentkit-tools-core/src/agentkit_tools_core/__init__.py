@@ -2,6 +2,7 @@
 
 from agentkit_tools_core._approval import ApprovalRequest, approval_id
 from agentkit_tools_core._context import ToolContext
+from agentkit_tools_core._decorator import FunctionTool, Propose, tool
 from agentkit_tools_core._errors import (
     DuplicateTool,
     InvalidToolFunction,
@@ -42,12 +43,15 @@ from agentkit_tools_core._truncate import clip, clip_text
 
 __all__ = [
     # the contract of a tool
+    "FunctionTool",
+    "Propose",
     "Tool",
     "ToolContext",
     "ToolOutcome",
     "ToolRequest",
     "ToolReturn",
     "error_result",
+    "tool",
     # what it gives
     "clip",
     "clip_text",

@@ -13,6 +13,11 @@ from agentkit_tools_core._tool import Tool
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
+def is_tool_name(name: str) -> bool:
+    """Whether every provider takes it as the name of a tool."""
+    return _NAME.fullmatch(name) is not None
+
+
 class ToolRegistry:
     """Tools by name, in the order in which they were registered.
 
@@ -51,7 +56,7 @@ class ToolRegistry:
             DuplicateTool: There is one of that name, and it is not to be replaced.
         """
         name = tool.spec.name
-        if _NAME.fullmatch(name) is None:
+        if not is_tool_name(name):
             raise InvalidToolName(name)
         if name in self._tools and not replace:
             raise DuplicateTool(name)
