@@ -6,7 +6,8 @@
     build  wheels(package)   what users install: built, looked at, installed alone, tested
 
 Others when asked for: `test` (all tests in one go), `versions` (other Pythons), `fuzz` (new
-examples, many of them), `bench`, `llama` (a real model server), `site` (documentation as pages).
+examples, many of them), `pyodide` (no threads, no sockets), `llama` (a real model server),
+`bench`, `site` (documentation as pages).
 Words after `--` go to the program that a session runs.
 
 Nothing named agentkit-* ever comes from a package index: siblings are given by path.
@@ -37,6 +38,16 @@ OTHER_PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 SOURCES = ["packages", "tests", "examples", "bench", "dev.py", "noxfile.py"]
 NEEDS_SNIPPETS = ["tests/together/test_docs.py", "tests/together/test_examples.py"]
 MOST_DISTRIBUTIONS = 12
+PYODIDE = "pyodide@314"
+PYODIDE_TAGS = [
+    "--python-version=3.14",
+    "--implementation=cp",
+    "--abi=cp314",
+    "--abi=none",
+    "--platform=pyemscripten_2026_0_wasm32",
+    "--platform=any",
+]
+PURE_TESTS = ["tests/core"]
 
 nox.needs_version = ">=2026.4"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -256,6 +267,25 @@ def bench(session: nox.Session) -> None:
     session.install(*from_source(*PACKAGES))
     for path in session.posargs or ["bench/import_time.py"]:
         session.run("python", path)
+
+
+@nox.session(default=False)
+def pyodide(session: nox.Session) -> None:
+    """Test what is pure where there are no threads and no sockets: Python in WebAssembly."""
+    if shutil.which("npm") is None:
+        session.skip("needs node and npm")
+    scratch = Path(session.create_tmp())
+    session.install("pip")
+    shutil.rmtree(scratch / "wheels", ignore_errors=True)
+    download = ["python", "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
+    try:
+        session.run(*download, *PYODIDE_TAGS, f"--dest={scratch / 'wheels'}", *group("pyodide"))
+    except CommandFailed:
+        session.skip("there are no wheels for this Pyodide")
+    npm = ["npm", "install", "--silent", "--no-save", f"--prefix={scratch}", PYODIDE]
+    session.run(*npm, external=True)
+    run = ["node", "tests/together/pyodide/run.mjs", str(scratch), str(ROOT)]
+    session.run(*run, *(session.posargs or PURE_TESTS), external=True)
 
 
 @nox.session(default=False)

@@ -1,0 +1,27 @@
+"""What runs inside Pyodide: pytest over the tests it is given. `run.mjs` calls `main`."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+
+def main(tests: list[str]) -> int:
+    """Run test files, given relative to the project; the exit status is pytest's."""
+    sources = [str(path) for path in Path("/project/packages").glob("*/src")]
+    sys.path[:0] = ["/site", "/project/tests", *sources]
+    os.chdir("/project")
+
+    try:
+        threading.Thread(target=print).start()
+    except RuntimeError:
+        print(f"Python {sys.version.split()[0]} on {sys.platform}, without threads")
+    else:
+        raise AssertionError("there are threads here, so this proves nothing")
+
+    import pytest
+
+    # The project's own settings name plugins that need threads and signals.
+    settings = ["-c", "/dev/null", "--rootdir=/project", "--import-mode=importlib", "-W", "error"]
+    off = ["-p", "no:cacheprovider", "-p", "no:faulthandler"]
+    return int(pytest.main([*settings, *off, "--hypothesis-profile=quick", *tests]))
