@@ -1,0 +1,25 @@
+"""agentkit-providers: models over HTTP. Wire protocols, vendors as data, transport, replay.
+
+Importing it loads no HTTP client and no protocol; the first model of a kind does.
+"""
+
+from agentkit_providers._endpoint import Endpoint
+from agentkit_providers._key import MissingKey, UnusableKey
+from agentkit_providers._secret import Secret
+from agentkit_providers.endpoints import Registry, UnknownApi, UnknownProvider, default_registry
+from agentkit_providers.model import BadModelName, HttpModel, MissingBaseUrl, connect
+
+__all__ = [
+    "BadModelName",
+    "Endpoint",
+    "HttpModel",
+    "MissingBaseUrl",
+    "MissingKey",
+    "Registry",
+    "Secret",
+    "UnknownApi",
+    "UnknownProvider",
+    "UnusableKey",
+    "connect",
+    "default_registry",
+]

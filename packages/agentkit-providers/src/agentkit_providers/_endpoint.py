@@ -1,0 +1,36 @@
+"""One endpoint as data: where a protocol is spoken, with which key, in which dialect."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from agentkit_core import JsonValue
+
+OPENAI_CHAT: Final = "openai_chat"
+"""The api of Chat Completions, as OpenAI defined it and many servers speak it."""
+
+
+class Endpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where models answer: address, protocol, key, and how this vendor differs."""
+
+    name: str
+    """The word before the colon in `connect("openai:gpt-5-mini")`."""
+    base_url: str = ""
+    """Up to where a projection's paths begin; empty means that the caller must give one."""
+    api: str = OPENAI_CHAT
+    """The protocol: `openai_chat`, or what was registered with `Registry.register_api`."""
+    key_env: tuple[str, ...] = ()
+    """Environment variables that may hold the key; the first that is not empty wins."""
+    key_required: bool = True
+    """Whether a request without a key is refused before it is sent."""
+    auth_header: str = "authorization"
+    """The header that carries the key."""
+    auth_prefix: str = "Bearer "
+    """What stands before the key in that header."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Sent with every request; never a key."""
+    quirks: dict[str, JsonValue] = field(default_factory=dict)
+    """How the vendor's dialect differs, by the field names of the protocol's own quirks type
+    (`agentkit_providers.openai_chat.Quirks`); empty means not at all."""

@@ -1,0 +1,62 @@
+"""Secrets: a key that shows itself to nobody but the one who asks for it by name."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+MASK: Final = "***"
+"""What stands where a secret would."""
+
+
+class Secret:
+    """A key, masked wherever values are printed or written down.
+
+    `repr`, `str` and formatting show a mask; JSON writers do not know the type, and pickling it
+    is refused. Two secrets are equal when their values are.
+
+    Args:
+        value: The key. White space around it is dropped: keys read from files end in a newline.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value.strip()
+
+    def reveal(self) -> str:
+        """Return the key itself, to be put into a header and nowhere else."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"Secret({MASK})"
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __format__(self, spec: str) -> str:
+        return MASK
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Secret):
+            return NotImplemented
+        return self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Secret is not written down; give the key again where it is needed")
+
+
+def as_secret(value: str | Secret) -> Secret:
+    """Wrap a key that is still a string."""
+    return value if isinstance(value, Secret) else Secret(value)

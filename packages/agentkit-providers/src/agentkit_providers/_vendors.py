@@ -1,0 +1,193 @@
+"""The vendors that are known: a row each, and nothing but rows.
+
+Quirks are written as the fields of `agentkit_providers.openai_chat.Quirks` that differ from its
+defaults, which are OpenAI's; they are data here, so that no protocol is imported to read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentkit_core import JsonValue
+from agentkit_providers._endpoint import Endpoint
+
+# What OpenAI alone understands, or nearly so.
+_NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
+    "supports_store": False,
+    "developer_role": False,
+    "cache_key": False,
+    "cache_retention_24h": False,
+    "files": False,
+    "media": ["image"],
+}
+_LOCAL: Final[Mapping[str, JsonValue]] = {**_NOT_OPENAI, "max_tokens_field": "max_tokens"}
+
+
+def _vendor(name: str, base_url: str, *key_env: str, **quirks: JsonValue) -> Endpoint:
+    return Endpoint(name=name, base_url=base_url, key_env=key_env, quirks={**_NOT_OPENAI, **quirks})
+
+
+def _local(name: str, base_url: str, *key_env: str, **quirks: JsonValue) -> Endpoint:
+    return Endpoint(
+        name=name,
+        base_url=base_url,
+        key_env=key_env,
+        key_required=False,
+        quirks={**_LOCAL, **quirks},
+    )
+
+
+VENDORS: Final = (
+    Endpoint(name="openai", base_url="https://api.openai.com/v1", key_env=("OPENAI_API_KEY",)),
+    Endpoint(
+        # The base URL is each customer's own: https://<resource>.openai.azure.com/openai/v1
+        name="azure",
+        key_env=("AZURE_OPENAI_API_KEY",),
+        auth_header="api-key",
+        auth_prefix="",
+        quirks={"cache_retention_24h": False},
+    ),
+    _vendor(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        thinking_format="openrouter",
+        reasoning_field_out="reasoning_details",
+        cost_currency="USD",
+        files=True,
+        media=["image", "audio"],
+    ),
+    _vendor(
+        "groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", reasoning_field_out="reasoning"
+    ),
+    _vendor(
+        "mistral",
+        "https://api.mistral.ai/v1",
+        "MISTRAL_API_KEY",
+        max_tokens_field="max_tokens",
+        supports_usage_in_streaming=False,
+        supports_seed=False,
+        required_tool_choice="any",
+        alternate_roles=True,
+        call_ids={"characters": "A-Za-z0-9", "exact_length": 9},
+        thinking_format="none",
+        media=["image", "audio"],
+    ),
+    _vendor(
+        "deepseek",
+        "https://api.deepseek.com",
+        "DEEPSEEK_API_KEY",
+        max_tokens_field="max_tokens",
+        json_schema=False,
+        thinking_format="deepseek",
+        reasoning_field_out="reasoning_content",
+        requires_reasoning_content_on_assistant=True,
+        media=[],
+    ),
+    _vendor(
+        "xai",
+        "https://api.x.ai/v1",
+        "XAI_API_KEY",
+        supports_reasoning_effort=False,
+        completion_tokens_exclude_reasoning=True,
+    ),
+    _vendor(
+        "cerebras",
+        "https://api.cerebras.ai/v1",
+        "CEREBRAS_API_KEY",
+        reasoning_field_out="reasoning",
+        media=[],
+    ),
+    _vendor(
+        "together",
+        "https://api.together.xyz/v1",
+        "TOGETHER_API_KEY",
+        max_tokens_field="max_tokens",
+        supports_strict_mode=False,
+        thinking_format="together",
+        supports_reasoning_effort=False,
+    ),
+    _vendor(
+        "fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        max_tokens_field="max_tokens",
+    ),
+    _vendor(
+        "perplexity",
+        "https://api.perplexity.ai",
+        "PERPLEXITY_API_KEY",
+        max_tokens_field="max_tokens",
+        alternate_roles=True,
+        cost_currency="USD",
+    ),
+    _vendor(
+        "huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", max_tokens_field="max_tokens"
+    ),
+    _vendor(
+        "zai",
+        "https://api.z.ai/api/paas/v4",
+        "ZAI_API_KEY",
+        max_tokens_field="max_tokens",
+        json_schema=False,
+        thinking_format="zai",
+        supports_reasoning_effort=False,
+        reasoning_field_out="reasoning_content",
+    ),
+    _vendor(
+        "moonshot",
+        "https://api.moonshot.ai/v1",
+        "MOONSHOT_API_KEY",
+        max_tokens_field="max_tokens",
+        supports_strict_mode=False,
+        json_schema=False,
+        thinking_format="deepseek",
+        supports_reasoning_effort=False,
+        reasoning_field_out="reasoning_content",
+    ),
+    _vendor(
+        "alibaba",
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        "DASHSCOPE_API_KEY",
+        max_tokens_field="max_tokens",
+        thinking_format="qwen",
+        supports_reasoning_effort=False,
+    ),
+    _vendor("venice", "https://api.venice.ai/api/v1", "VENICE_API_KEY"),
+    _vendor("github-models", "https://models.github.ai/inference", "GITHUB_TOKEN"),
+    _vendor(
+        "vercel",
+        "https://ai-gateway.vercel.sh/v1",
+        "AI_GATEWAY_API_KEY",
+        thinking_format="openrouter",
+        reasoning_field_out="reasoning_details",
+        cost_currency="USD",
+    ),
+    _vendor(
+        # Google's Chat Completions; `google` is kept for its own protocol.
+        "google-openai",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        supports_seed=False,
+        parallel_tools=False,
+        imported_call_signature="skip_thought_signature_validator",
+        media=["image", "audio"],
+    ),
+    _local(
+        "ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", reasoning_field_out="reasoning"
+    ),
+    _local("vllm", "http://localhost:8000/v1", "VLLM_API_KEY", thinking_format="qwen_template"),
+    _local(
+        "llamacpp",
+        "http://localhost:8080/v1",
+        "LLAMA_API_KEY",
+        thinking_format="qwen_template",
+        reasoning_field_out="reasoning_content",
+    ),
+    _local("lmstudio", "http://localhost:1234/v1"),
+    _local("sglang", "http://localhost:30000/v1", thinking_format="qwen_template"),
+    # Any other server; no variable is read for it, lest a key goes to a stranger.
+    _local("compatible", ""),
+)

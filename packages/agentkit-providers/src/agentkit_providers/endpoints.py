@@ -1,0 +1,127 @@
+"""Endpoints: vendors as rows. Where a protocol is spoken, with which key, with which quirks.
+
+A row is data. A vendor that speaks a known protocol needs a row and nothing else; a protocol
+of one's own is registered with `Registry.register_api`. Nothing here reads the environment or
+opens a connection, and a protocol's code is imported when its first model is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from agentkit_core import AgentkitError, Projection
+from agentkit_providers._endpoint import OPENAI_CHAT, Endpoint
+from agentkit_providers._vendors import VENDORS
+
+__all__ = [
+    "OPENAI_CHAT",
+    "Endpoint",
+    "MakeProjection",
+    "Registry",
+    "UnknownApi",
+    "UnknownProvider",
+    "default_registry",
+]
+
+MakeProjection = Callable[[Endpoint, Any], Projection]
+"""Makes a protocol's projection for an endpoint. The second argument is what the caller gave as
+`quirks`: None, a mapping to be laid over the endpoint's own, or the protocol's quirks type."""
+
+
+class UnknownProvider(AgentkitError):
+    """No endpoint of this name is registered."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"no provider is called {name!r}; known are {', '.join(known) or 'none'}. "
+            f"A server with an OpenAI-compatible API is 'compatible:<model>' with base_url=…"
+        )
+        self.name = name
+        self.known = known
+
+
+class UnknownApi(AgentkitError):
+    """An endpoint names a protocol that nobody registered."""
+
+    def __init__(self, api: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"no protocol is called {api!r}; known are {', '.join(known)}. "
+            f"Register it with `register_api`"
+        )
+        self.api = api
+        self.known = known
+
+
+class Registry:
+    """Names to endpoints, and protocols to projections. Iterating gives the endpoints by name.
+
+    Args:
+        endpoints: The first rows; of two with one name the later one stays.
+    """
+
+    def __init__(self, endpoints: Iterable[Endpoint] = ()) -> None:
+        self._endpoints: dict[str, Endpoint] = {row.name: row for row in endpoints}
+        self._apis: dict[str, MakeProjection] = {OPENAI_CHAT: _openai_chat}
+
+    def register(self, endpoint: Endpoint) -> None:
+        """Add a row; one of the same name is replaced."""
+        self._endpoints[endpoint.name] = endpoint
+
+    def unregister(self, name: str) -> None:
+        """Remove a row.
+
+        Raises:
+            UnknownProvider: There is none of that name.
+        """
+        self.get(name)
+        del self._endpoints[name]
+
+    def get(self, name: str) -> Endpoint:
+        """Find a row.
+
+        Raises:
+            UnknownProvider: There is none of that name.
+        """
+        try:
+            return self._endpoints[name]
+        except KeyError:
+            raise UnknownProvider(name, self.names()) from None
+
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(sorted(self._endpoints))
+
+    def __iter__(self) -> Iterator[Endpoint]:
+        return iter([self._endpoints[name] for name in self.names()])
+
+    def register_api(self, api: str, make: MakeProjection) -> None:
+        """Add a protocol; one of the same name is replaced."""
+        self._apis[api] = make
+
+    def projection(self, endpoint: Endpoint, quirks: Any = None) -> Projection:
+        """Make the projection that an endpoint's protocol needs.
+
+        Raises:
+            UnknownApi: Nobody registered its protocol.
+            msgspec.ValidationError: The quirks are not the protocol's.
+        """
+        try:
+            make = self._apis[endpoint.api]
+        except KeyError:
+            raise UnknownApi(endpoint.api, tuple(sorted(self._apis))) from None
+        return make(endpoint, quirks)
+
+
+def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:
+    from agentkit_providers.openai_chat import OpenAIChat, Quirks
+
+    if not isinstance(quirks, Quirks):
+        quirks = msgspec.convert({**endpoint.quirks, **(quirks or {})}, Quirks)
+    return OpenAIChat(endpoint.name, quirks)
+
+
+default_registry: Final = Registry(VENDORS)
+"""The registry that `connect` asks when it is given none; the process shares it."""

@@ -1,0 +1,22 @@
+"""A model server on loopback that plays recorded or scripted answers over real HTTP.
+
+For tests and demos: no key, no network, and every fault that a provider may have.
+"""
+
+from agentkit_providers.replay import openai_chat
+from agentkit_providers.replay._answer import Answer, Cut, Fault, Garbage, Reset, Stall
+from agentkit_providers.replay._server import ReplayServer, Request, Script, masked
+
+__all__ = [
+    "Answer",
+    "Cut",
+    "Fault",
+    "Garbage",
+    "ReplayServer",
+    "Request",
+    "Reset",
+    "Script",
+    "Stall",
+    "masked",
+    "openai_chat",
+]

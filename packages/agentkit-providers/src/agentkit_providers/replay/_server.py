@@ -1,0 +1,239 @@
+"""The replay server: answers HTTP on loopback as its script says, and remembers what it was asked.
+
+Runs an event loop of its own in a thread of its own, so that blocking and concurrent clients
+alike can be tried against it. Standard library only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from agentkit_providers.replay._answer import Answer, Cut, Garbage, Reset, Stall
+
+_GARBAGE: Final = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
+_MASKED: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie")
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A request as it came."""
+
+    method: str
+    path: str
+    """With its query, if there is one."""
+    headers: dict[str, str]
+    """Names in lower case. Keys are masked, equal ones alike; see `masked`."""
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, read as JSON; None when it is empty.
+
+        Raises:
+            ValueError: It is no JSON.
+        """
+        return json.loads(self.body) if self.body else None
+
+    @property
+    def streamed(self) -> bool:
+        """Whether a stream is asked for, in the body or in the path."""
+        try:
+            body = self.json
+        except ValueError:
+            body = None
+        asked = isinstance(body, dict) and body.get("stream") is True
+        return asked or "stream" in self.path.partition("?")[0].lower()
+
+
+def masked(value: str) -> str:
+    """Mask a header that holds a key: what was sent can be compared, but not read."""
+    return f"masked:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+
+
+Script = Iterable[Answer] | Callable[[Request], Answer]
+"""Answers in the order of the requests, or a function that is asked for each."""
+
+
+class ReplayServer:
+    """A model server that plays a script; a context manager.
+
+        with ReplayServer([openai_chat.text("hello")]) as server:
+            model = connect("compatible:any", base_url=server.url)
+
+    When the script is at its end, requests are answered with status 500 and a JSON error that
+    says so. On leaving, connections are closed and the thread has ended.
+
+    Args:
+        script: What to answer.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self._ask = script if callable(script) else _in_order(iter(script))
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="replay-server", daemon=True)
+        self._port = 0
+        self.requests: list[Request] = []
+        """What was asked, in the order in which it arrived."""
+        self.connections = 0
+        """How many connections have been opened so far."""
+
+    @property
+    def url(self) -> str:
+        """The base URL: `http://127.0.0.1:<port>`."""
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open now, idle ones included."""
+        return len(self._writers)
+
+    def __enter__(self) -> ReplayServer:
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        tasks: set[asyncio.Task[None]] = set()
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(self._connection(reader, writer))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
+        self._port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        open_now = list(self._writers)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in open_now:
+            writer.transport.abort()  # a client that does not read must not hold us up
+        await asyncio.sleep(0)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self._writers.add(writer)
+        try:
+            while (request := await _read(reader)) is not None:
+                self.requests.append(request)
+                if not await _send(self._answer(request), request, reader, writer):
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client has left
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+
+    def _answer(self, request: Request) -> Answer:
+        try:
+            return self._ask(request)
+        except Exception as error:
+            said = f"the replay script failed: {type(error).__name__}: {error}"
+            return Answer.json({"error": {"message": said, "type": "replay_script"}}, status=500)
+
+
+def _in_order(answers: Iterator[Answer]) -> Callable[[Request], Answer]:
+    count = 0
+
+    def ask(request: Request) -> Answer:
+        nonlocal count
+        answer = next(answers, None)
+        if answer is None:
+            said = f"the replay script has ended after {count} answers; {request.path} is one more"
+            return Answer.json({"error": {"message": said, "type": "replay_script"}}, status=500)
+        count += 1
+        return answer
+
+    return ask
+
+
+async def _read(reader: asyncio.StreamReader) -> Request | None:
+    """Read the next request of a connection; None when there is none."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")[:-2]
+    method, path, _ = first.split(" ", 2)
+    headers = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    shown = {name: masked(value) if name in _MASKED else value for name, value in headers.items()}
+    return Request(method=method, path=path, headers=shown, body=body)
+
+
+async def _send(
+    answer: Answer, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> bool:
+    """Send an answer; say whether the connection can take another request."""
+    fault = answer.fault
+    answer = answer.sent(streamed=request.streamed)
+    at_once = fault is not None and fault.after_events is None and fault.after_bytes is None
+    if not at_once:
+        writer.write(_head(answer))
+        for number, piece in enumerate(answer.pieces):
+            if number and answer.pace_s:
+                await writer.drain()
+                await asyncio.sleep(answer.pace_s)
+            writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        await writer.drain()
+    match fault:
+        case None:
+            writer.write(b"0\r\n\r\n")
+            await writer.drain()
+            return True
+        case Stall():
+            await reader.read()  # until the client leaves
+        case Garbage():
+            writer.write(_GARBAGE)
+            await writer.drain()
+        case Reset():
+            await asyncio.sleep(0.02)  # a reset overtakes what was sent just before it
+            linger = struct.pack("ii", 1, 0)
+            sock = writer.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+        case Cut():
+            pass
+    return False
+
+
+def _head(answer: Answer) -> bytes:
+    headers = {
+        "content-type": answer.content_type,
+        "transfer-encoding": "chunked",
+        **answer.headers,
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {answer.status} Replayed\r\n{lines}\r\n".encode("latin-1")

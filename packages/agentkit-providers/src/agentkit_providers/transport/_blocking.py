@@ -1,0 +1,109 @@
+"""The transport for callers without an event loop: a plain generator.
+
+The same as `_concurrent`, with one difference: nothing here can interrupt a read. So
+`total_s` and `no_content_s` are looked at when something arrives, and bound each single read;
+a server that falls silent is noticed at most that much later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+
+import httpx
+
+from agentkit_core import ModelEvent
+from agentkit_providers.transport._clients import blocking_client
+from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Call, Reading
+
+Batch = tuple[ModelEvent, ...]
+
+
+def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, None]:
+    """Send a request and read its answer.
+
+    Args:
+        call: The request.
+        client: The caller's own client, which stays open; None takes the process's.
+
+    Returns:
+        The batches of the answer, in order, none of them empty; the last ends it. Leaving it
+        early, by `close` or by dropping it, frees the connection.
+    """
+    now = time.monotonic
+    client = client or blocking_client()
+    reading = Reading(call, now())
+    watched, feed = reading.watched, reading.feed
+    response: httpx.Response | None = None
+    chunks: Iterator[bytes] = iter(())
+    failed: Batch = ()
+    try:
+        request = client.build_request(
+            call.method,
+            call.url,
+            content=call.body,
+            headers=call.headers,
+            extensions={"timeout": reading.limits},
+        )
+        try:
+            response = client.send(request, stream=True, follow_redirects=False)
+            headers = dict(response.headers)
+            chunks = _chunks(response)
+            if not reading.opened(response.status_code, headers, now()):
+                body = _error_body(chunks)
+                failed = reading.refused(response.status_code, headers, body)
+        except Exception as error:
+            failed = reading.broken(error, now())
+
+        while not reading.ended:
+            try:
+                chunk = next(chunks, None)
+            except Exception as error:
+                failed = reading.broken(error, now())
+                break
+            if chunk is None:
+                break
+            events = feed(chunk, now()) if watched else feed(chunk)
+            if events:
+                yield events
+            if watched and not reading.ended:
+                deadline = reading.deadline()
+                if deadline is not None and now() >= deadline.at:
+                    failed = reading.overdue(deadline.limit)
+        last = failed or reading.finish()
+        if last:
+            yield last
+    finally:
+        if response is not None:
+            if reading.ended and not failed:
+                _drain(chunks)
+            response.close()
+
+
+def _chunks(response: httpx.Response) -> Iterator[bytes]:
+    encoded = response.headers.get("content-encoding", "identity") != "identity"
+    return response.iter_bytes() if encoded else response.iter_raw()
+
+
+def _error_body(chunks: Iterator[bytes]) -> bytes:
+    """Read the body of an error answer, as much of it as comes and is worth reading."""
+    body = bytearray()
+    try:
+        for chunk in chunks:
+            body += chunk
+            if len(body) >= MAX_ERROR_BODY:
+                break
+    except Exception:  # noqa: S110 - the status says enough
+        pass
+    return bytes(body[:MAX_ERROR_BODY])
+
+
+def _drain(chunks: Iterator[bytes]) -> None:
+    """Read on to the end of the body, so that the connection can be used again."""
+    give_up_at = time.monotonic() + DRAIN_S
+    try:
+        for _ in chunks:
+            if time.monotonic() >= give_up_at:
+                return
+    except Exception:  # noqa: S110 - the answer has been told already
+        pass

@@ -1,0 +1,179 @@
+"""The transport for event loops: one read of the network, one batch of events.
+
+Runs on asyncio and trio. There is no task, queue or lock here: the consumer's own await is
+what reads. However an answer is left (to its end, early, by a failure, by cancellation, or
+dropped), its connection is closed or goes back to the pool.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Coroutine
+from contextlib import suppress
+from types import AsyncGeneratorType
+from typing import Any, TypeVar, cast
+
+import anyio
+import httpx
+
+from agentkit_core import ModelEvent
+from agentkit_providers.transport._clients import concurrent_client
+from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Call, Reading
+
+Batch = tuple[ModelEvent, ...]
+T = TypeVar("T")
+
+
+def respond(call: Call, client: httpx.AsyncClient | None) -> BatchStream:
+    """Send a request and read its answer.
+
+    Args:
+        call: The request.
+        client: The caller's own client, which stays open; None takes the event loop's.
+    """
+    return BatchStream(call, client)
+
+
+class BatchStream:
+    """The batches of one answer, in order, none of them empty; the last ends it.
+
+    Iterate to the end, or leave early and `aclose`; both free the connection. So does dropping
+    it, a little later.
+    """
+
+    __slots__ = ("_batches",)
+
+    def __init__(self, call: Call, client: httpx.AsyncClient | None) -> None:
+        self._batches = cast("AsyncGeneratorType[Batch, None]", _batches(call, client))
+
+    def __aiter__(self) -> BatchStream:
+        return self
+
+    def __anext__(self) -> Coroutine[Any, Any, Batch]:
+        return self._batches.__anext__()
+
+    def aclose(self) -> Coroutine[Any, Any, None]:
+        """Free the connection; calling it again does nothing."""
+        return self._batches.aclose()
+
+    def __del__(self) -> None:
+        # asyncio closes a dropped generator by itself. trio does so too, but warns, since code
+        # on its way out cannot wait there; ours needs no more than a moment under a shield.
+        trio = sys.modules.get("trio")
+        if trio is not None and self._batches.ag_frame is not None:
+            with suppress(RuntimeError):  # not within trio
+                trio.lowlevel.spawn_system_task(_close_quietly, self._batches)
+
+
+async def _close_quietly(batches: AsyncGeneratorType[Batch, None]) -> None:
+    with suppress(Exception):  # nobody is left who could be told
+        await batches.aclose()
+
+
+async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterator[Batch]:
+    now = time.monotonic
+    client = client or await concurrent_client()
+    reading = Reading(call, now())
+    watched, feed = reading.watched, reading.feed
+    response: httpx.Response | None = None
+    chunks = _nothing()
+    failed: Batch = ()
+    try:
+        request = client.build_request(
+            call.method,
+            call.url,
+            content=call.body,
+            headers=call.headers,
+            extensions={"timeout": reading.limits},
+        )
+        try:
+            sending = client.send(request, stream=True, follow_redirects=False)
+            response = await (_in_time(reading, sending) if watched else sending)
+            headers = dict(response.headers)
+            chunks = _chunks(response)
+            if not reading.opened(response.status_code, headers, now()):
+                body = await _error_body(reading, chunks)
+                failed = reading.refused(response.status_code, headers, body)
+        except _Overdue as overdue:
+            failed = reading.overdue(overdue.limit)
+        except Exception as error:
+            failed = reading.broken(error, now())
+
+        pull = chunks.__anext__
+        while not reading.ended:
+            try:
+                chunk = await (_in_time(reading, pull()) if watched else pull())
+            except StopAsyncIteration:
+                break
+            except _Overdue as overdue:
+                failed = reading.overdue(overdue.limit)
+                break
+            except Exception as error:
+                failed = reading.broken(error, now())
+                break
+            events = feed(chunk, now()) if watched else feed(chunk)
+            if events:
+                yield events
+        last = failed or reading.finish()
+        if last:
+            yield last
+    finally:
+        if response is not None and not response.is_closed:
+            await _leave(response, chunks, whole=reading.ended and not failed)
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    return
+    yield
+
+
+def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    # Undoing an encoding costs one more generator per read, and a stream seldom has one.
+    encoded = response.headers.get("content-encoding", "identity") != "identity"
+    return response.aiter_bytes() if encoded else response.aiter_raw()
+
+
+async def _error_body(reading: Reading, chunks: AsyncIterator[bytes]) -> bytes:
+    """Read the body of an error answer, as much of it as comes and is worth reading."""
+    body = bytearray()
+    # Whatever ends it: the status says enough.
+    with suppress(Exception):
+        while len(body) < MAX_ERROR_BODY:
+            body += await _in_time(reading, chunks.__anext__())
+    return bytes(body[:MAX_ERROR_BODY])
+
+
+class _Overdue(Exception):
+    def __init__(self, limit: str) -> None:
+        self.limit = limit
+
+
+async def _in_time(reading: Reading, awaited: Awaitable[T]) -> T:
+    """Wait, but no longer than our own limits allow."""
+    deadline = reading.deadline()
+    if deadline is None:
+        return await awaited
+    with anyio.move_on_after(deadline.at - time.monotonic()):
+        return await awaited
+    raise _Overdue(deadline.limit)
+
+
+async def _leave(response: httpx.Response, chunks: AsyncIterator[bytes], *, whole: bool) -> None:
+    """Give the connection back where the body can be read to its end, else close it."""
+    if whole:
+        with anyio.move_on_after(DRAIN_S, shield=True):
+            await _exhaust(chunks)
+    with anyio.CancelScope(shield=True) as scope:
+        await response.aclose()
+        # The client's generators may still be in the middle of a read. Left like that they are
+        # closed by the garbage collector, with tasks and warnings; asked again, on a closed
+        # connection and in a cancelled scope, they end here and now.
+        scope.cancel()
+        await _exhaust(chunks)
+
+
+async def _exhaust(chunks: AsyncIterator[bytes]) -> None:
+    with suppress(Exception):  # the answer has been told already
+        async for _ in chunks:
+            pass
