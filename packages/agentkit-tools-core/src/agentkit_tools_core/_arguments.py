@@ -96,13 +96,14 @@ class Arguments:
         try:
             decoded = self._decoder.decode(written)
         except msgspec.ValidationError:
-            return self._decode_each(msgspec.json.decode(written))
+            return self._decode_each(written)
         return {
             name: value for name in self._names if (value := getattr(decoded, name)) is not UNSET
         }
 
-    def _decode_each(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _decode_each(self, written: bytes) -> dict[str, Any]:
         """Decode parameter by parameter, so that every misfit can be mended or told."""
+        given: dict[str, Any] = msgspec.json.decode(written)
         decoded: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for name, one in self._parameters.items():
@@ -117,10 +118,10 @@ class Arguments:
                 if given[name] is not None or one.required:
                     errors |= dict([_told(name, str(error))])
         known = ", ".join(self._names) or "none"
-        for name in given.keys() - self._parameters.keys():
+        for name in [one for one in given if one not in self._parameters]:
             errors[name] = f"is not a parameter (there are: {known})"
         if errors:
-            raise InvalidToolInput(_report(self._tool, errors, given), paths=tuple(errors))
+            raise InvalidToolInput(_report(self._tool, errors, written), paths=tuple(errors))
         return decoded
 
 
@@ -160,11 +161,11 @@ def _told(name: str, message: str) -> tuple[str, str]:
     return where, what
 
 
-def _report(tool: str, errors: Mapping[str, str], given: object) -> str:
+def _report(tool: str, errors: Mapping[str, str], written: bytes) -> str:
     lines = [f"  - {path}: {what}" for path, what in errors.items()]
     if len(lines) > _MAX_ERRORS:
         lines[_MAX_ERRORS:] = [f"  … and {len(lines) - _MAX_ERRORS} more"]
-    echo = msgspec.json.format(encode_json(given), indent=2).decode()
+    echo = msgspec.json.format(written, indent=2).decode()
     if len(echo) > _MAX_ECHO:
         echo = echo[:_MAX_ECHO] + "…"
     listed = without_lone_surrogates("\n".join(lines))

@@ -139,6 +139,10 @@ def _rest_end(lines: list[str], at: int) -> int:
 def _indented_end(lines: list[str], at: int) -> int:
     """Find the end of what is indented below line `at`, blank lines inside it included."""
     margin = _indent(lines[at])
+    if at == 0 and _indent(next(filter(str.strip, lines[1:]), "")) == 0:
+        # How far the first line is indented is unknown; if nothing else is less indented than
+        # the line after it, that one was indented more.
+        margin = -1
     end = at + 1
     for number in range(at + 1, len(lines)):
         if lines[number].strip():

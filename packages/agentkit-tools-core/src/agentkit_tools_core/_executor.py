@@ -69,6 +69,11 @@ class NeedsApproval(Struct, frozen=True, tag="needs_approval", tag_field="type")
     """At least one; each id once."""
 
 
+class _Pending(Struct, frozen=True):
+    # Wrapped, because trio takes a bare coroutine that comes out of a thread for a mistake.
+    value: Awaitable[Any]
+
+
 Preflight = Allowed | Refused | NeedsApproval
 """What is known of a call before it runs."""
 
@@ -157,7 +162,7 @@ class Executor:
         if isinstance(found, ToolOutcome):
             return found
         try:
-            return self._finished(await found, request)
+            return self._finished(await found.value, request)
         except Exception as error:
             return self._failed(error, request)
 
@@ -174,8 +179,8 @@ class Executor:
         found = self._attempt(tool, request, context)
         if isinstance(found, ToolOutcome):
             return found
-        if iscoroutine(found):
-            found.close()
+        if iscoroutine(found.value):
+            found.value.close()
         return ToolOutcome(_needs_event_loop(request))
 
     def _permitted(
@@ -203,7 +208,7 @@ class Executor:
 
     def _attempt(
         self, tool: Tool, request: ToolRequest, context: ToolContext
-    ) -> ToolOutcome | Awaitable[Any]:
+    ) -> ToolOutcome | _Pending:
         # Errors are caught in here rather than by the caller: this may be the body of a worker
         # thread, and not every exception can leave one (StopIteration cannot).
         try:
@@ -212,7 +217,7 @@ class Executor:
             return self._failed(error, request, started=False)
         try:
             value = tool.invoke(arguments, context)
-            return value if isawaitable(value) else self._finished(value, request)
+            return _Pending(value) if isawaitable(value) else self._finished(value, request)
         except Exception as error:
             return self._failed(error, request)
 

@@ -59,13 +59,14 @@ def split_error(message: str) -> tuple[str, str]:
     """Take an error of msgspec apart.
 
     Returns:
-        The place, as in `edits.0.text` (empty for the value itself), and what is wrong there.
+        The place, as in `edits.0.text` (empty for the value itself, `*` for some member of a
+        mapping), and what is wrong there.
     """
     found = _PATH.search(message)
     if found is None:
         return "", message
-    path = re.sub(r"\[(\d+|\.\.\.)\]", r".\1", found["path"]).lstrip(".")
-    return path.replace("...", "*"), message[: found.start()]
+    path = re.sub(r"\[(\d+|\*)\]", r".\1", found["path"].replace("[...]", "[*]"))
+    return path.lstrip("."), message[: found.start()]
 
 
 def _converts(value: Any, kind: Any, *, without: str) -> bool:

@@ -1,0 +1,381 @@
+"""A call always ends as a result, whatever is wrong with it or in the tool."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentkit_core import (
+    JsonValue,
+    StructuredOutput,
+    TextOutput,
+    ToolAnnotations,
+    ToolCallId,
+    ToolFailure,
+    ToolResult,
+)
+from agentkit_tools_core import (
+    Allow,
+    Allowed,
+    Ask,
+    Deny,
+    Executor,
+    InvalidToolInput,
+    NeedsApproval,
+    PermissionRequest,
+    Refused,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    ToolRegistry,
+    ToolRequest,
+    tool,
+)
+from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
+
+T = TypeVar("T")
+
+
+def request(name: str = "t", **arguments: JsonValue) -> ToolRequest:
+    return ToolRequest(ToolCallId("call-1"), name, arguments)
+
+
+def run(executor: Executor, asked: ToolRequest) -> ToolOutcome:
+    return executor.run_blocking(asked, ToolContext(asked))
+
+
+async def in_thread(function: Callable[[], T], /) -> T:
+    return await anyio.to_thread.run_sync(function)
+
+
+async def run_concurrently(executor: Executor, asked: ToolRequest) -> ToolOutcome:
+    return await executor.run(asked, ToolContext(asked), to_thread=in_thread)
+
+
+def text(result: ToolResult) -> str:
+    assert isinstance(result.output, TextOutput)
+    return result.output.text
+
+
+@tool
+def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+# Looking a call over
+
+
+def test_l05_a_made_up_name_is_answered_with_the_names_there_are() -> None:
+    executor = Executor([ScriptedTool("search"), ScriptedTool("weather")])
+
+    for result in (executor.preflight(request("serch")), run(executor, request("serch"))):
+        answer = result.result  # type: ignore[union-attr]
+        assert answer.failure is ToolFailure.NOT_FOUND
+        assert not answer.started
+        assert "'serch'" in text(answer)
+        assert "search, weather" in text(answer)
+        assert not any(word in text(answer).lower() for word in ("permi", "allow", "deni"))
+    assert run(Executor(), request("x")).result.failure is ToolFailure.NOT_FOUND
+
+
+def test_arguments_are_checked_before_anyone_is_asked() -> None:
+    policy = RecordingPolicy({"tool.double": Ask()})
+    executor = Executor([tool(double, name="double", needs_approval=True)], policy=policy)
+
+    found = executor.preflight(request("double", n="x"))
+
+    assert isinstance(found, Refused)
+    assert found.result.failure is ToolFailure.INVALID_INPUT
+    assert not found.result.started
+    assert policy.asked == []
+
+
+READ = PermissionRequest("fs.read", "read /a")
+WRITE = PermissionRequest("fs.write", "write /ok", {"fs.path": "/ok"})
+SECRET = PermissionRequest("fs.secret", "write /secret", {"fs.path": "/secret"})
+
+
+def test_t20_a_denial_wins_over_an_earlier_request_that_asks() -> None:
+    policy = RecordingPolicy({"fs.write": Ask(), "fs.secret": Deny("not that file")})
+    executor = Executor([ScriptedTool("t", permissions=[WRITE, SECRET])], policy=policy)
+
+    found = executor.preflight(request())
+
+    assert isinstance(found, Refused)
+    assert found.result.failure is ToolFailure.PERMISSION_DENIED
+    assert not found.result.started
+    assert text(found.result) == "Permission denied: not that file"
+
+
+def test_t20_all_that_has_to_be_asked_is_asked_at_once() -> None:
+    policy = RecordingPolicy({"fs.write": Ask("new file"), "fs.secret": Ask()})
+    executor = Executor([ScriptedTool("t", permissions=[READ, WRITE, SECRET])], policy=policy)
+
+    found = executor.preflight(request())
+
+    assert isinstance(found, NeedsApproval)
+    assert [one.kind for one in found.requests] == ["fs.write", "fs.secret"]
+    assert [one.reason for one in found.requests] == ["new file", None]
+    assert {one.call_id for one in found.requests} == {"call-1"}
+    first, second = (one.id for one in found.requests)
+    still = executor.preflight(request(), granted=[first])
+    assert isinstance(still, NeedsApproval)
+    assert [one.id for one in still.requests] == [second]
+    assert executor.preflight(request(), granted=[second, first]) == Allowed()
+
+
+def test_one_question_that_comes_twice_is_asked_once() -> None:
+    policy = RecordingPolicy({"fs.write": Ask()})
+    executor = Executor([ScriptedTool("t", permissions=[WRITE, WRITE])], policy=policy)
+
+    found = executor.preflight(request())
+    assert isinstance(found, NeedsApproval)
+    assert len(found.requests) == 1
+
+
+def test_t02_a_tool_that_needs_approval_asks_for_itself() -> None:
+    needy = ScriptedTool("t", annotations=ToolAnnotations(needs_approval=True))
+    executor = Executor([needy])
+
+    found = executor.preflight(request(path="/a"))
+
+    assert isinstance(found, NeedsApproval)
+    (asked,) = found.requests
+    assert asked.kind == "tool.t"
+    assert asked.summary == 't {"path":"/a"}'
+    assert executor.preflight(request(path="/a"), granted=[asked.id]) == Allowed()
+    assert isinstance(executor.preflight(request(path="/b"), granted=[asked.id]), NeedsApproval)
+    allowed = Executor([needy], policy=RecordingPolicy({"tool.t": Allow()}))
+    assert allowed.preflight(request()) == Allowed()
+
+
+@given(
+    st.lists(st.sampled_from([READ, WRITE, SECRET]), max_size=4),
+    st.dictionaries(
+        st.sampled_from(["fs.read", "fs.write", "fs.secret"]),
+        st.sampled_from([Allow(), Ask(), Deny("no"), None]),
+    ),
+)
+def test_looking_a_call_over_changes_nothing_and_grants_lead_to_its_end(
+    asked: list[PermissionRequest], decisions: dict[str, Any]
+) -> None:
+    scripted = ScriptedTool("t", permissions=asked)
+    executor = Executor([scripted], policy=RecordingPolicy(decisions))
+    found = executor.preflight(request())
+
+    assert executor.preflight(request()) == found
+    if isinstance(found, NeedsApproval):
+        granted = [one.id for one in found.requests]
+        assert executor.preflight(request(), granted=granted) == Allowed()
+    assert scripted.calls == []
+
+
+class Broken:
+    """A tool that breaks its contract wherever it is told to."""
+
+    is_async = inline = False
+
+    def __init__(self, where: str) -> None:
+        self.spec = ScriptedTool("t").spec
+        self._where = where
+
+    def permissions(self, asked: ToolRequest, /) -> list[PermissionRequest]:
+        return [] if self._where != "permissions" else [1 // 0]  # type: ignore[list-item]
+
+    def bind(self, given: Mapping[str, JsonValue], /) -> object:
+        return {} if self._where != "bind" else 1 // 0
+
+    def invoke(self, arguments: object, context: ToolContext, /) -> object:
+        if self._where == "stop iteration":
+            raise StopIteration("late")
+        return 1 // 0
+
+
+@pytest.mark.parametrize("where", ["permissions", "bind"])
+def test_a_broken_tool_is_refused_rather_than_let_through(where: str) -> None:
+    found = Executor([Broken(where)]).preflight(request())
+
+    assert isinstance(found, Refused)
+    assert found.result.failure is ToolFailure.EXECUTION_FAILED
+    assert not found.result.started
+    assert "ZeroDivisionError" in text(found.result)
+
+
+# Running it
+
+
+async def test_l01_an_error_is_a_result_without_a_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    executor = Executor([ScriptedTool("t", [ValueError("no")], inline=False)])
+
+    with caplog.at_level(logging.DEBUG, "agentkit_tools_core"):
+        outcomes = [run(executor, request()), await run_concurrently(executor, request())]
+
+    for outcome in outcomes:
+        result = outcome.result
+        assert text(result) == "ValueError: no"
+        assert (result.is_error, result.started) == (True, True)
+        assert result.failure is ToolFailure.EXECUTION_FAILED
+        assert result.call_id == "call-1"
+    assert len(caplog.records) == 2
+    assert all(record.exc_info for record in caplog.records), "the log has the traceback"
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "failure"),
+    [
+        (ToolError("in my own words"), "in my own words", ToolFailure.EXECUTION_FAILED),
+        (
+            ToolError("gone", failure=ToolFailure.UNAVAILABLE),
+            "gone",
+            ToolFailure.UNAVAILABLE,
+        ),
+        (ValueError(), "ValueError", ToolFailure.EXECUTION_FAILED),
+        (TimeoutError("late"), "TimeoutError: late", ToolFailure.TIMED_OUT),
+        (KeyError("k"), "KeyError: 'k'", ToolFailure.EXECUTION_FAILED),
+        (ValueError("\ud800"), "ValueError: \ufffd", ToolFailure.EXECUTION_FAILED),
+        (
+            ExceptionGroup("tasks", [ValueError("a"), ExceptionGroup("x", [OSError("b")])]),
+            "ValueError: a; OSError: b",
+            ToolFailure.EXECUTION_FAILED,
+        ),
+        (
+            InvalidToolInput("raised inside"),
+            "InvalidToolInput: raised inside",
+            ToolFailure.EXECUTION_FAILED,
+        ),
+    ],
+)
+def test_an_error_is_told_in_words_for_the_model(
+    error: Exception, words: str, failure: ToolFailure
+) -> None:
+    result = run(Executor([ScriptedTool("t", [error])]), request()).result
+
+    assert (text(result), result.failure, result.is_error) == (words, failure, True)
+
+
+def test_an_error_may_carry_details_for_people() -> None:
+    error = ToolError("no", result_details={"code": 3})
+    odd = ToolError("no", result_details=object())  # type: ignore[arg-type]
+
+    assert run(Executor([ScriptedTool("t", [error])]), request()).result.details == {"code": 3}
+    assert run(Executor([ScriptedTool("t", [odd])]), request()).result.details is None
+
+
+async def test_stop_iteration_comes_out_of_a_thread_as_a_result() -> None:
+    outcome = await run_concurrently(Executor([Broken("stop iteration")]), request())
+
+    assert text(outcome.result) == "StopIteration: late"
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit])
+async def test_what_is_meant_to_end_more_than_the_call_passes_through(
+    interrupt: type[BaseException],
+) -> None:
+    executor = Executor([ScriptedTool("t", [interrupt()])])
+
+    with pytest.raises(interrupt):
+        run(executor, request())
+    with pytest.raises(interrupt):
+        await run_concurrently(executor, request())
+
+
+async def test_cancelling_passes_through() -> None:
+    @tool
+    async def wait() -> None:
+        await anyio.sleep_forever()
+
+    with anyio.move_on_after(0.01) as scope:
+        await run_concurrently(Executor([wait]), request("wait"))
+    assert scope.cancelled_caught
+
+
+async def test_async_tools_are_awaited_and_their_errors_are_results() -> None:
+    @tool
+    async def slow(n: int) -> int:
+        await anyio.sleep(0)
+        return 10 // n
+
+    executor = Executor([slow])
+    assert (await run_concurrently(executor, request("slow", n=5))).result.output.value == 2  # type: ignore[union-attr]
+    failed = await run_concurrently(executor, request("slow", n=0))
+    assert text(failed.result).startswith("ZeroDivisionError: ")
+
+
+async def test_a_sync_function_that_returns_an_awaitable_is_awaited() -> None:
+    async def inner() -> str:
+        return "done"
+
+    outer = tool(lambda: inner(), name="t")
+    assert text((await run_concurrently(Executor([outer]), request())).result) == "done"
+
+
+async def test_k07_sync_tools_run_in_a_thread_unless_they_say_inline() -> None:
+    variable = contextvars.ContextVar("variable", default="unset")
+    variable.set("seen")
+
+    def where() -> list[object]:
+        return [threading.get_ident(), variable.get()]
+
+    beside = await run_concurrently(Executor([tool(where, name="t")]), request())
+    here = await run_concurrently(Executor([tool(where, name="t", inline=True)]), request())
+
+    ident = threading.get_ident()
+    assert here.result.output == StructuredOutput([ident, "seen"])
+    assert isinstance(beside.result.output, StructuredOutput)
+    other, seen = beside.result.output.value  # type: ignore[misc, str-unpack]
+    assert other != ident
+    assert seen == "seen"
+
+
+def test_an_async_tool_without_an_event_loop_is_an_error_result() -> None:
+    async def inner() -> None: ...
+
+    for made in (tool(inner, name="t"), tool(lambda: inner(), name="t")):
+        result = run(Executor([made]), request()).result
+        assert result.failure is ToolFailure.UNAVAILABLE
+        assert "concurrent driver" in text(result)
+
+
+async def test_arguments_are_checked_again_when_the_call_runs() -> None:
+    executor = Executor([double])
+
+    for outcome in (
+        run(executor, request("double", n="x")),
+        await run_concurrently(executor, request("double", n="x")),
+    ):
+        assert outcome.result.failure is ToolFailure.INVALID_INPUT
+        assert not outcome.result.started
+
+
+def test_t27_long_outputs_and_long_errors_are_cut() -> None:
+    answers = ["x" * 1000, ValueError("y" * 1000)]
+    executor = Executor([ScriptedTool("t", answers)], max_output_bytes=100)
+
+    good, bad = run(executor, request()).result, run(executor, request()).result
+    assert len(text(good)) == len(text(bad)) == 100
+    assert text(good).endswith("[tool output truncated: original_bytes=1000]")
+    assert text(bad).endswith("[tool output truncated: original_bytes=1012]")
+    whole = Executor([ScriptedTool("t", answers)], max_output_bytes=None)
+    assert len(text(run(whole, request()).result)) == 1000
+
+
+def test_a_registry_may_change_under_an_executor() -> None:
+    registry = ToolRegistry()
+    executor = Executor(registry)
+    assert executor.specs() == ()
+
+    registry.register(double)
+    assert executor.specs() == (double.spec,)
+    assert run(executor, request("double", n=2)).result.output.value == 4  # type: ignore[union-attr]

@@ -1,0 +1,126 @@
+"""The strictest opinion counts, and a policy that fails has denied."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentkit_core import ToolAnnotations, ToolCallId, ToolSpec
+from agentkit_tools_core import (
+    Allow,
+    Ask,
+    Decision,
+    Deny,
+    PermissionRequest,
+    Policy,
+    PolicyFacts,
+    ToolRequest,
+    approval_id,
+    combine,
+    default_policy,
+    evaluate,
+)
+
+WRITE = PermissionRequest("fs.write", "write /x", {"fs.path": "/x"})
+FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+ORDER: list[type] = [Allow, Ask, Deny]
+
+
+def says(decision: Decision | None) -> Policy:
+    return lambda request, facts: decision
+
+
+decisions = st.sampled_from([None, Allow(), Ask(), Deny("no")])
+
+
+@given(st.lists(decisions))
+def test_t23_the_strictest_opinion_counts_whatever_the_order(
+    opinions: list[Decision | None],
+) -> None:
+    found = combine(*map(says, opinions))(WRITE, FACTS)
+
+    held = [one for one in opinions if one is not None]
+    if held:
+        assert type(found) is max(map(type, held), key=ORDER.index)
+    else:
+        assert found is None
+
+
+@given(st.lists(decisions, max_size=3), st.lists(decisions, max_size=3))
+def test_policies_may_be_combined_in_any_grouping(
+    first: list[Decision | None], second: list[Decision | None]
+) -> None:
+    whole = combine(*map(says, [*first, *second]))
+    grouped = combine(combine(*map(says, first)), combine(*map(says, second)))
+
+    assert grouped(WRITE, FACTS) == whole(WRITE, FACTS)
+
+
+def test_t23_of_several_that_ask_the_first_gives_the_reason() -> None:
+    policy = combine(says(Allow()), says(Ask("first")), says(Ask("second")))
+
+    assert policy(WRITE, FACTS) == Ask("first")
+
+
+@pytest.mark.parametrize("answer", [True, "yes", Allow, 1])
+def test_o03_nonsense_is_no_permission(answer: Any) -> None:
+    assert isinstance(evaluate(says(answer), WRITE, FACTS), Deny)
+    assert isinstance(evaluate(combine(says(Allow()), says(answer)), WRITE, FACTS), Deny)
+
+
+def test_o03_a_policy_that_raises_has_denied() -> None:
+    def broken(request: PermissionRequest, facts: PolicyFacts) -> Decision:
+        raise RuntimeError("secret details")
+
+    for policy in (broken, combine(says(Ask()), broken), combine(broken, says(Allow()))):
+        found = evaluate(policy, WRITE, FACTS)
+        assert isinstance(found, Deny)
+        assert found.code == "policy_failed"
+        assert "RuntimeError" in found.reason
+        assert "secret" not in found.reason, "the model is told the reason"
+
+
+def test_t02_without_an_opinion_only_tools_that_need_approval_ask() -> None:
+    spec = ToolSpec("t", annotations=ToolAnnotations(needs_approval=True))
+    facts = PolicyFacts(spec, FACTS.call)
+    run = PermissionRequest("tool.t", "run t")
+
+    for policy in (default_policy, says(None)):
+        assert evaluate(policy, run, facts) == Ask()
+        assert evaluate(policy, WRITE, facts) == Allow()
+        assert evaluate(policy, run, FACTS) == Allow()
+
+
+def test_a_policy_sees_the_tool_and_the_call() -> None:
+    def only_reading(request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
+        return None if facts.spec.annotations.read_only else Deny(facts.call.name)
+
+    assert evaluate(only_reading, WRITE, FACTS) == Deny("t")
+
+
+metadata = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.booleans()))
+requests = st.builds(PermissionRequest, st.sampled_from(["a", "b.c"]), st.text(), metadata)
+
+
+@given(requests, requests)
+def test_t24_an_approval_id_stands_for_one_request_exactly(
+    one: PermissionRequest, other: PermissionRequest
+) -> None:
+    kind, _, digits = approval_id(one).partition(":")
+
+    assert kind == one.kind
+    assert len(bytes.fromhex(digits)) == 8
+    assert (approval_id(one) == approval_id(other)) == (one == other)
+
+
+def test_t24_the_order_of_facts_and_the_process_do_not_matter() -> None:
+    forth = PermissionRequest("fs.write", "s", {"a.x": 1, "b.y": 2})
+    back = PermissionRequest("fs.write", "s", {"b.y": 2, "a.x": 1})
+
+    written = b'{"kind":"fs.write","metadata":{"a.x":1,"b.y":2},"summary":"s"}'
+    digits = hashlib.sha256(written).hexdigest()[:16]
+    assert approval_id(forth) == approval_id(back) == f"fs.write:{digits}"

@@ -1,0 +1,62 @@
+"""A registry keeps tools by name, in a stable order."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentkit_tools_core import DuplicateTool, InvalidToolName, ToolRegistry
+from agentkit_tools_core.testing import ScriptedTool
+
+
+@pytest.mark.parametrize("name", ["a.b", "", "x" * 65, "a b", "ä", "a\n"])
+def test_t03_a_name_that_some_provider_refuses_is_not_registered(name: str) -> None:
+    registry = ToolRegistry()
+
+    with pytest.raises(InvalidToolName) as caught:
+        registry.register(ScriptedTool(name))
+
+    assert caught.value.name == name
+    assert len(registry) == 0
+
+
+@pytest.mark.parametrize("name", ["a", "x" * 64, "A-z_0-9"])
+def test_t03_any_other_name_is(name: str) -> None:
+    assert name in ToolRegistry([ScriptedTool(name)])
+
+
+def test_t11_a_name_is_not_taken_twice_by_accident() -> None:
+    first, second = ScriptedTool("a"), ScriptedTool("a")
+    registry = ToolRegistry([first, ScriptedTool("b")])
+
+    with pytest.raises(DuplicateTool):
+        registry.register(second)
+    assert registry.get("a") is first
+
+    registry.register(second, replace=True)
+    assert registry.get("a") is second
+    assert registry.names == ("a", "b"), "it stands where the other one stood"
+
+
+def test_the_order_of_registration_is_kept() -> None:
+    registry = ToolRegistry(map(ScriptedTool, ["b", "c", "a"]))
+
+    assert [spec.name for spec in registry.specs()] == ["b", "c", "a"]
+    assert [tool.spec.name for tool in registry] == ["b", "c", "a"]
+    assert registry.specs() is registry.specs()
+
+
+def test_t16_the_revision_tells_of_every_change() -> None:
+    registry = ToolRegistry()
+    seen = [registry.revision]
+    registry.register(ScriptedTool("a"))
+    seen.append(registry.revision)
+    registry.register(ScriptedTool("a"), replace=True)
+    seen.append(registry.revision)
+    registry.remove("a")
+    seen.append(registry.revision)
+    registry.remove("a")
+
+    assert seen == sorted(set(seen)), "each change has a revision of its own"
+    assert registry.revision == seen[-1], "removing what is not there changes nothing"
+    assert registry.specs() == ()
+    assert registry.get("a") is None
