@@ -1,0 +1,343 @@
+"""One answer while it grows: what a choice gains, as deltas of parts.
+
+Text and reasoning come in runs: where the kind changes, the part that was open is committed
+and another begins, so that order survives and finished reasoning is kept when the rest is
+cut off. Calls grow side by side and are committed together at the end. Where a chunk brings
+several kinds, they are read in the order reasoning, text, calls, others.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Collection
+from enum import Enum
+from typing import Any, Final
+
+from agentkit_core import (
+    AppendBytes,
+    AppendText,
+    BeginPart,
+    CommitPart,
+    Custom,
+    InlineBytes,
+    Media,
+    MetadataMap,
+    Modality,
+    ModelEvent,
+    Part,
+    PartId,
+    Reasoning,
+    Text,
+    Uri,
+    without_lone_surrogates,
+)
+from agentkit_providers.openai_chat._metadata_keys import (
+    ANNOTATIONS_KEY,
+    API,
+    AUDIO_ID_KEY,
+    DETAILS_KEY,
+    EXECUTED_TOOLS_KEY,
+    EXTRA_CONTENT_KEY,
+    REASONING_FIELD_KEY,
+    REFUSAL_KEY,
+    TRANSCRIPT_KEY,
+)
+from agentkit_providers.openai_chat._reasoning_details import DetailsJoin, visible_text
+from agentkit_providers.openai_chat._tool_slots import ToolSlot, ToolSlots, merged_extra
+from agentkit_providers.openai_chat._wire_events import Delta, ToolCallDelta
+
+_HIGH_HALVES: Final = ("\ud800", "\udbff")
+
+
+class _Run(Enum):
+    TEXT = "text"
+    REASONING = "reasoning"
+    REFUSAL = "refusal"
+    AUDIO = "audio"
+
+
+class Answer:
+    """Reads the deltas of one choice.
+
+    Args:
+        known_tools: Names of the tools that the request offers.
+        audio_type: MIME type of audio that the model speaks.
+    """
+
+    def __init__(self, known_tools: Collection[str], audio_type: str) -> None:
+        self.finished = False
+        """Whether the choice has ended; what comes after is not looked at."""
+        self.finish_words: list[str] = []
+        """The vendor's finish reasons as they came, empty and repeated ones included."""
+        self.refused = False
+        self.careful = False
+        """Whether text may hold lone surrogates, which only some decoding lets through."""
+        self.metadata: MetadataMap = {}
+        """For the item that the answer becomes."""
+        self._audio_type = audio_type
+        self._parts = 0
+        self._run: _Run | None = None
+        self._part_id = PartId("")
+        self._pieces: list[str] = []
+        self._half = ""
+        self._part_metadata: MetadataMap = {}
+        self._details = DetailsJoin()
+        self._bytes: list[bytes] = []
+        self._tools = ToolSlots(known_tools)
+
+    @property
+    def calls(self) -> list[ToolSlot]:
+        """The calls, in the order in which they began; placeholders left out."""
+        return [slot for slot in self._tools.slots if not slot.is_empty]
+
+    def take(self, delta: Delta, out: list[ModelEvent]) -> None:
+        """Take what the choice gained; add the deltas of parts to `out`."""
+        if (
+            delta.reasoning_content
+            or delta.reasoning
+            or delta.reasoning_details
+            or delta.reasoning_text
+        ):
+            self._take_reasoning(delta, out)
+        content = delta.content
+        if content:
+            if type(content) is str:
+                self._append(_Run.TEXT, content, out)
+            else:
+                for entry in content:
+                    self._take_entry(entry, out)
+        if delta.tool_calls:
+            self._tools.begin_message()
+            for fragment in delta.tool_calls:
+                self._take_call(fragment, out)
+        if delta.refusal or delta.annotations or delta.audio or delta.images:
+            self._take_extras(delta, out)
+        if delta.function_call or delta.extra_content is not None or delta.executed_tools:
+            self._take_oddities(delta, out)
+
+    def close(self, out: list[ModelEvent]) -> None:
+        """Commit everything that is open; the choice has ended."""
+        self.finished = True
+        self._close_run(out)
+        for slot in self.calls:
+            if not slot.begun:
+                self._begin_call(slot, out)
+            self._grow_call(slot, "\ufffd" if slot.half else "", out)
+            out.append(CommitPart(slot.completed(), slot.part_id))
+
+    def _append(self, run: _Run, text: str, out: list[ModelEvent]) -> None:
+        if run is not self._run:
+            self._open(run, out)
+        if self.careful:
+            text, self._half = _mended(self._half + text)
+            if not text:
+                return
+        self._pieces.append(text)
+        out.append(AppendText(self._part_id, text))
+
+    def _open(self, run: _Run, out: list[ModelEvent]) -> None:
+        self._close_run(out)
+        self._run, self._part_id = run, self._next_part()
+        part: Part
+        match run:
+            case _Run.TEXT:
+                part = Text("")
+            case _Run.REASONING:
+                part = Reasoning()
+            case _Run.REFUSAL:
+                self.refused = True
+                self._part_metadata = {REFUSAL_KEY: True}
+                part = Text("", metadata={REFUSAL_KEY: True})
+            case _Run.AUDIO:
+                part = Media(Modality.AUDIO, self._audio_type, InlineBytes(b""))
+        out.append(BeginPart(self._part_id, part))
+
+    def _close_run(self, out: list[ModelEvent]) -> None:
+        run = self._run
+        if run is None:
+            return
+        self._run = None
+        if self._half:
+            self._half = ""
+            self._pieces.append("\ufffd")
+            out.append(AppendText(self._part_id, "\ufffd"))
+        text, metadata = "".join(self._pieces), self._part_metadata
+        part: Part
+        if run is _Run.REASONING:
+            details = self._details.joined()
+            if details:
+                metadata = {**metadata, DETAILS_KEY: list(details)}
+            part = Reasoning(text or None, redacted=not text, metadata=metadata)
+        elif run is _Run.AUDIO:
+            if text:
+                metadata = {**metadata, TRANSCRIPT_KEY: text}
+            sound = InlineBytes(b"".join(self._bytes))
+            part = Media(Modality.AUDIO, self._audio_type, sound, metadata=metadata)
+        else:
+            part = Text(text, metadata=metadata)
+        out.append(CommitPart(part, self._part_id))
+        self._pieces, self._bytes, self._part_metadata = [], [], {}
+        self._details = DetailsJoin()
+
+    def _next_part(self) -> PartId:
+        self._parts += 1
+        return PartId(f"part-{self._parts - 1}")
+
+    def _take_reasoning(self, delta: Delta, out: list[ModelEvent]) -> None:
+        # One source a chunk: aggregators send the same text in two fields.
+        details = delta.reasoning_details or ()
+        field, text = "reasoning_content", delta.reasoning_content
+        if not text:
+            field, text = "reasoning", delta.reasoning
+        if not text:
+            field, text = "reasoning_text", delta.reasoning_text
+        if not text:
+            field, text = "reasoning_details", visible_text(details)
+        if text:
+            self._append(_Run.REASONING, text, out)
+            self._part_metadata.setdefault(REASONING_FIELD_KEY, field)
+        elif self._run is not _Run.REASONING and any(
+            one.get("signature") or one.get("data") for one in details
+        ):
+            self._open(_Run.REASONING, out)
+        if self._run is _Run.REASONING:
+            self._details.add(details)
+
+    def _take_entry(self, entry: Any, out: list[ModelEvent]) -> None:
+        """Take one entry of a content that is a list (Mistral)."""
+        if isinstance(entry, str):
+            entry = {"type": "text", "text": entry}
+        if not isinstance(entry, dict):
+            return
+        kind = entry.get("type")
+        if kind == "thinking":
+            if text := _texts(entry.get("thinking")):
+                self._append(_Run.REASONING, text, out)
+                self._part_metadata.setdefault(REASONING_FIELD_KEY, "content")
+        elif kind == "text" or kind is None:
+            if text := _texts(entry.get("text")):
+                self._append(_Run.TEXT, text, out)
+        elif kind == "image_url":
+            self._take_image(entry, out)
+        else:
+            self._close_run(out)
+            out.append(CommitPart(Custom(f"{API}.{kind}", entry)))
+
+    def _take_call(self, fragment: ToolCallDelta, out: list[ModelEvent]) -> None:
+        tools = self._tools
+        before = len(tools.slots)
+        slot, arguments = tools.place(fragment, PartId(f"part-{self._parts}"))
+        if len(tools.slots) > before:
+            self._parts += 1
+        if slot.begun:
+            self._grow_call(slot, arguments, out)
+            return
+        if arguments:
+            slot.arguments.append(arguments)
+        if tools.may_begin(slot):
+            self._begin_call(slot, out)
+
+    def _begin_call(self, slot: ToolSlot, out: list[ModelEvent]) -> None:
+        self._close_run(out)
+        out.append(BeginPart(slot.part_id, self._tools.begin(slot)))
+        so_far, slot.arguments = slot.text, []
+        self._grow_call(slot, so_far, out)
+
+    def _grow_call(self, slot: ToolSlot, arguments: str, out: list[ModelEvent]) -> None:
+        if self.careful:
+            arguments, slot.half = _mended(slot.half + arguments)
+        if arguments:
+            slot.arguments.append(arguments)
+            out.append(AppendText(slot.part_id, arguments))
+
+    def _take_extras(self, delta: Delta, out: list[ModelEvent]) -> None:
+        if delta.refusal:
+            self._append(_Run.REFUSAL, delta.refusal, out)
+        for image in delta.images or ():
+            self._take_image(image, out)
+        if delta.audio:
+            self._take_audio(delta.audio, out)
+        if delta.annotations:
+            on_text = self._run is _Run.TEXT
+            _extend(self._part_metadata if on_text else self.metadata, ANNOTATIONS_KEY,
+                    delta.annotations)  # fmt: skip
+
+    def _take_oddities(self, delta: Delta, out: list[ModelEvent]) -> None:
+        function = delta.function_call
+        if function is not None and (function.name or function.arguments):
+            self._tools.begin_message()
+            self._take_call(ToolCallDelta(function=function), out)
+        if delta.extra_content is not None:
+            on_text = self._run is _Run.TEXT
+            metadata = self._part_metadata if on_text else self.metadata
+            known = metadata.get(EXTRA_CONTENT_KEY)
+            metadata[EXTRA_CONTENT_KEY] = merged_extra(known, delta.extra_content)
+        if delta.executed_tools:
+            _extend(self.metadata, EXECUTED_TOOLS_KEY, delta.executed_tools)
+
+    def _take_image(self, image: Any, out: list[ModelEvent]) -> None:
+        link = image.get("image_url") if isinstance(image, dict) else None
+        url = link.get("url") if isinstance(link, dict) else link
+        if isinstance(url, str) and url:
+            self._close_run(out)
+            out.append(CommitPart(image_of(url)))
+
+    def _take_audio(self, audio: dict[str, Any], out: list[ModelEvent]) -> None:
+        data, transcript = audio.get("data"), audio.get("transcript")
+        if not data and not transcript:
+            return
+        if self._run is not _Run.AUDIO:
+            self._open(_Run.AUDIO, out)
+        if isinstance(audio.get("id"), str):
+            self._part_metadata[AUDIO_ID_KEY] = audio["id"]
+        if isinstance(transcript, str):
+            self._pieces.append(without_lone_surrogates(transcript))
+        if isinstance(data, str) and (sound := _bytes_of(data)):
+            self._bytes.append(sound)
+            out.append(AppendBytes(self._part_id, sound))
+
+
+def image_of(url: str) -> Media:
+    """An image by its address; a `data:` address is unpacked."""
+    head, comma, data = url.partition(",")
+    if comma and head.startswith("data:") and head.endswith(";base64"):
+        content = _bytes_of(data)
+        if content:
+            mime_type = head.removeprefix("data:").removesuffix(";base64")
+            return Media(Modality.IMAGE, mime_type, InlineBytes(content))
+    return Media(Modality.IMAGE, "", Uri(url))
+
+
+def _bytes_of(base64: str) -> bytes:
+    try:
+        return b64decode(base64)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _texts(value: Any) -> str:
+    """The text of an entry: itself, or of the entries in it."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return ""
+    texts = (one.get("text") if isinstance(one, dict) else one for one in value)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _mended(text: str) -> tuple[str, str]:
+    """Join surrogate halves and replace lone ones; a half in last place may yet be joined.
+
+    Returns:
+        The text, and the half that is held back.
+    """
+    half = ""
+    if text and _HIGH_HALVES[0] <= text[-1] <= _HIGH_HALVES[1]:
+        text, half = text[:-1], text[-1]
+    return without_lone_surrogates(text), half
+
+
+def _extend(metadata: MetadataMap, key: str, more: list[Any]) -> None:
+    known = metadata.get(key)
+    metadata[key] = [*known, *more] if isinstance(known, list) else list(more)

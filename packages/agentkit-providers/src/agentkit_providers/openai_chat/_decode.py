@@ -1,0 +1,403 @@
+"""From the bytes of an answer to model events.
+
+A stream and a whole answer take the same way: both become events of `_wire_events`, a whole
+answer just one. What the body is shows in its first byte, whatever was asked for, so a server
+that answers a streamed request with plain JSON is understood, and one that errs with it too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from agentkit_core import (
+    FailureKind,
+    FinishReason,
+    JsonValue,
+    MetadataMap,
+    ModelEvent,
+    ModelRequest,
+    Provenance,
+    ProviderFailure,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
+    UsageReported,
+    fold,
+    with_native_reasons,
+)
+from agentkit_providers._errors import classify_error
+from agentkit_providers._sse import SseDecoder
+from agentkit_providers.openai_chat._answer import Answer
+from agentkit_providers.openai_chat._metadata_keys import API
+from agentkit_providers.openai_chat._quirks import Quirks
+from agentkit_providers.openai_chat._usage import usage_of
+from agentkit_providers.openai_chat._wire_events import (
+    CHUNK,
+    DONE,
+    HEAD,
+    WHOLE,
+    AnyChoice,
+    Event,
+    Head,
+    Whole,
+)
+
+_REASONS: Final = {
+    word: reason
+    for reason, words in {
+        FinishReason.COMPLETED: "stop end eos end_turn stop_sequence complete completed",
+        FinishReason.MAX_TOKENS: "length max_tokens max_output_tokens model_length",
+        FinishReason.TOOL_CALL: "tool_calls tool_call function_call function_calls tool_use",
+        FinishReason.BLOCKED: "content_filter content_filtered sensitive safety refusal recitation "
+        "blocklist prohibited_content",
+    }.items()
+    for word in words.split()
+}
+_FAILURES: Final = {
+    "error": FailureKind.SERVER,
+    "network_error": FailureKind.SERVER,  # Z.ai
+    "insufficient_system_resource": FailureKind.OVERLOADED,  # DeepSeek
+    "malformed_function_call": FailureKind.SERVER,  # Gemini: worth another try
+    "model_context_window_exceeded": FailureKind.CONTEXT_LENGTH,  # Z.ai
+}
+"""Finish reasons that mean that the answer failed."""
+
+_AUDIO_TYPES: Final = {"mp3": "audio/mpeg", "pcm16": "audio/pcm"}
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+_TRUNCATED: Final = "Input data was truncated"
+"""What msgspec says of JSON that breaks off."""
+_SHOWN: Final = 200
+"""How much of a payload that cannot be read is shown."""
+
+
+class OpenAIChatDecoder:
+    """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
+
+    Args:
+        request: What was asked.
+        provider: Who answers.
+        quirks: In what way of its own.
+    """
+
+    def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
+        self._model = request.model
+        self._provider = provider
+        self._quirks = quirks
+        self._tools = frozenset(tool.name for tool in request.tools)
+        extra = request.options.extra.get(API)
+        self._audio_type = _audio_type(extra)
+        self._sse: SseDecoder | None = None
+        self._body: list[bytes] = []  # of a whole answer
+        self._read: msgspec.json.Decoder[Any] = HEAD
+        self._head: dict[str, Any] = {}
+        self._started = False
+        self._answered = False  # whether any choice has come
+        self._ended = False
+        self._usage: dict[str, Any] | None = None
+        self._metadata: MetadataMap = {}
+        self._index: int | None = 0 if _asks_for_several(extra) else None
+        self._answer = Answer(self._tools, self._audio_type)
+        self._others: dict[int, tuple[Answer, list[ModelEvent]]] = {}
+        self._logprobs: list[JsonValue] = []
+
+    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
+        """Take the next bytes; return the events that they complete."""
+        if self._ended:
+            return ()
+        sse = self._sse
+        if sse is None:
+            if self._body:
+                self._body.append(chunk)
+                return ()
+            chunk = chunk.lstrip(_BLANK)
+            if not chunk:
+                return ()
+            if chunk[0] in b"{[":
+                self._body.append(chunk)
+                return ()
+            sse = self._sse = SseDecoder()
+        out: list[ModelEvent] = []
+        for payload in sse.feed_data(chunk):
+            self._take_payload(payload, out)
+            if self._ended:
+                break  # type: ignore[unreachable]  # taking a payload may end the answer
+        return tuple(out)
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Take note that the body is over; return what ends the answer."""
+        out: list[ModelEvent] = []
+        if self._body:
+            self._take_whole(b"".join(self._body), out)
+            self._body = []
+        elif self._sse is not None and not self._ended:
+            for last in self._sse.finish():
+                # Without its blank line an event may be cut; if it can be read, it is not.
+                if last.data.strip() == DONE or _is_json(last.data):
+                    self._take_payload(last.data, out)
+        if not self._ended:
+            self._end(out, marked=False)
+        return tuple(out)
+
+    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
+        try:
+            event = self._read.decode(payload)
+        except (msgspec.DecodeError, RecursionError):
+            event = self._read_odd(payload, self._read.type, out)
+        if event is not None:
+            self._take(event, payload, out)
+
+    def _take_whole(self, body: bytes, out: list[ModelEvent]) -> None:
+        event: Event | None
+        try:
+            event = WHOLE.decode(body)
+        except (msgspec.DecodeError, RecursionError) as error:
+            if str(error) == _TRUNCATED:
+                self._fail(_cut(), out)
+                return
+            event = self._read_odd(body, WHOLE.type, out)
+        if event is not None:
+            self._take(event, body, out)
+        if not self._ended:
+            self._end(out, marked=True)
+
+    def _read_odd(self, payload: bytes, shape: Any, out: list[ModelEvent]) -> Any:
+        """Read what the quick way refuses: the end mark, odd JSON, no JSON at all."""
+        if payload.strip() == DONE:
+            self._end(out, marked=True)
+            return None
+        if not payload.strip():
+            return None
+        try:
+            # Lets by what msgspec refuses: halves of surrogate pairs, NaN, raw control
+            # characters, bytes that are no UTF-8.
+            value = json.loads(payload.decode("utf-8", "replace"), strict=False)
+        except (ValueError, RecursionError) as error:
+            self._fail(_unreadable(payload, error), out)
+            return None
+        self._answer.careful = True
+        for answer, _ in self._others.values():
+            answer.careful = True
+        try:
+            return msgspec.convert(value, shape)
+        except (msgspec.ValidationError, RecursionError) as error:
+            if isinstance(value, dict) and value.get("error"):
+                self._fail(classify_error(value), out)
+            else:
+                self._fail(_unreadable(payload, error), out)
+            return None
+
+    def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:
+        choices = event.choices
+        if not self._answered:
+            self._take_head(event, out)
+        if choices:
+            for choice in choices:
+                delta = choice.delta
+                if choice.index == self._index:
+                    if delta is not None and not self._answer.finished:
+                        self._answer.take(delta, out)
+                elif delta is not None:
+                    self._take_other(choice, out)
+            for choice in choices:
+                if choice.finish_reason is not None or choice.usage or choice.logprobs:
+                    self._take_end_of(choice, out)
+        elif choices is None and event.usage is None and not event.error:
+            self._look_closer(payload, out)
+        if event.usage is not None:
+            self._take_usage(event.usage, out)
+        elif event.x_groq is not None and event.x_groq.usage is not None:
+            self._take_usage(event.x_groq.usage, out)
+        if event.citations or event.search_results or event.moderation:
+            for name in ("citations", "search_results", "moderation"):
+                if found := getattr(event, name):
+                    self._metadata[f"{API}.{name}"] = found
+        if event.error and not self._ended:
+            whole = isinstance(event.error, str)  # its code stands beside it
+            self._fail(classify_error(json.loads(payload) if whole else event.error), out)
+
+    def _take_head(self, event: Event, out: list[ModelEvent]) -> None:
+        """Learn what the answer is called; tell of it when something is answered."""
+        if isinstance(event, Head | Whole):
+            for name in ("id", "model", "system_fingerprint", "service_tier", "provider"):
+                found = getattr(event, name)
+                if found and isinstance(found, str):
+                    self._head.setdefault(name, found)
+        if event.choices:
+            self._answered = True
+            self._read = CHUNK
+            if self._index is None:
+                self._index = event.choices[0].index
+        if self._started or not (event.choices or event.usage):
+            return
+        self._started = True
+        for name in ("system_fingerprint", "service_tier", "provider"):
+            if name in self._head:
+                self._metadata[f"{API}.{name}"] = self._head[name]
+        provenance = Provenance(
+            self._provider, API, self._model, self._head.get("id"), self._head.get("model")
+        )
+        out.append(ResponseStarted(provenance))
+
+    def _take_other(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
+        """Take what a further choice gained; it is kept beside the answer."""
+        answer, deltas = self._other(choice.index)
+        if choice.delta is not None and not answer.finished:
+            answer.take(choice.delta, deltas)
+
+    def _other(self, index: int) -> tuple[Answer, list[ModelEvent]]:
+        if index not in self._others:
+            self._others[index] = Answer(self._tools, self._audio_type), []
+            self._others[index][0].careful = self._answer.careful
+        return self._others[index]
+
+    def _take_end_of(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
+        if choice.index == self._index:
+            answer, deltas = self._answer, out
+            content = choice.logprobs and choice.logprobs.get("content")
+            if isinstance(content, list):
+                self._logprobs += content
+        else:
+            answer, deltas = self._other(choice.index)
+        word = choice.finish_reason
+        if word is not None:
+            answer.finish_words.append(word)
+            if word and not answer.finished and word.lower() not in _FAILURES:
+                answer.close(deltas)
+        if choice.usage:
+            self._take_usage(choice.usage, out)
+
+    def _take_usage(self, raw: dict[str, Any], out: list[ModelEvent]) -> None:
+        # Counts are running totals, repeated by some in every chunk: the last report stands.
+        if raw == self._usage:
+            return
+        usage = usage_of(raw, self._quirks)
+        if usage is not None:
+            self._usage = raw
+            out.append(UsageReported(usage))
+
+    def _look_closer(self, payload: bytes, out: list[ModelEvent]) -> None:
+        """See whether an event without anything known is an error in a shape of its own."""
+        try:
+            value = json.loads(payload)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, dict) and (
+            value.get("object") == "error"
+            or value.get("type") == "error"
+            or value.get("detail")
+            or (value.get("message") and (value.get("code") or value.get("type")))
+        ):
+            self._fail(classify_error(value), out)
+
+    def _end(self, out: list[ModelEvent], *, marked: bool) -> None:
+        """End the answer, as finished or as failed.
+
+        Args:
+            out: Gets the events.
+            marked: Whether an end mark was there: `[DONE]`, or the end of a whole answer.
+        """
+        answer = self._answer
+        word = next((word for word in answer.finish_words if word), "").lower()
+        if word in _FAILURES:
+            self._fail(_failed_finish(_FAILURES[word], word), out)
+        elif word or (self._answered and (marked or self._may_end_unmarked())):
+            self._finish_well(word, out)
+        elif marked and self._sse is None:
+            self._fail(_empty(), out)
+        else:
+            self._fail(_cut(), out)
+
+    def _may_end_unmarked(self) -> bool:
+        no_call_is_open = all(slot.is_whole for slot in self._answer.calls)
+        return no_call_is_open and not self._quirks.supports_finish_reason
+
+    def _finish_well(self, word: str, out: list[ModelEvent]) -> None:
+        self._ended = True
+        answer = self._answer
+        if not answer.finished:
+            answer.close(out)
+        reason = _REASONS.get(word, FinishReason.OTHER) if word else FinishReason.COMPLETED
+        if answer.refused:
+            reason = FinishReason.BLOCKED
+        elif answer.calls and reason in (FinishReason.COMPLETED, FinishReason.OTHER):
+            reason = FinishReason.TOOL_CALL  # the calls say so, whatever the word
+        elif reason is FinishReason.TOOL_CALL and not answer.calls:
+            reason = FinishReason.COMPLETED
+        out.append(ResponseFinished(reason, tuple(answer.finish_words), self._all_metadata()))
+
+    def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
+        self._ended = True
+        words = self._answer.finish_words
+        out.append(ResponseFailed(failure, with_native_reasons(self._all_metadata(), words)))
+
+    def _all_metadata(self) -> MetadataMap:
+        metadata = {**self._metadata, **self._answer.metadata}
+        if self._logprobs:
+            metadata[f"{API}.logprobs"] = self._logprobs
+        if self._others:
+            metadata[f"{API}.choices"] = [
+                _further_choice(index, *self._others[index]) for index in sorted(self._others)
+            ]
+        return metadata
+
+
+def _further_choice(index: int, answer: Answer, deltas: list[ModelEvent]) -> JsonValue:
+    if not answer.finished:
+        answer.close(deltas)
+    parts = fold(deltas, strict=False)  # type: ignore[arg-type]
+    word = next((word for word in answer.finish_words if word), None)
+    return {"index": index, "finish_reason": word, "parts": msgspec.to_builtins(parts)}
+
+
+def _asks_for_several(extra: JsonValue) -> bool:
+    several = extra.get("n") if isinstance(extra, dict) else None
+    return isinstance(several, int) and several > 1
+
+
+def _audio_type(extra: JsonValue) -> str:
+    audio = extra.get("audio") if isinstance(extra, dict) else None
+    kind = audio.get("format") if isinstance(audio, dict) else None
+    return _AUDIO_TYPES.get(kind, f"audio/{kind}") if isinstance(kind, str) else "audio/wav"
+
+
+def _is_json(payload: bytes) -> bool:
+    try:
+        json.loads(payload.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _unreadable(payload: bytes, error: Exception) -> ProviderFailure:
+    shown = payload[:_SHOWN].decode("utf-8", "replace")
+    return ProviderFailure(
+        kind=FailureKind.PROTOCOL,
+        message=f"the answer is not what Chat Completions send ({error}): {shown}",
+        raw=payload[:8192].decode("utf-8", "replace"),
+    )
+
+
+def _cut() -> ProviderFailure:
+    return ProviderFailure(
+        kind=FailureKind.STREAM_CUT,
+        message="the answer ended before its end mark",
+        retryable=True,
+    )
+
+
+def _empty() -> ProviderFailure:
+    return ProviderFailure(
+        kind=FailureKind.PROTOCOL, message="the answer holds no choice", retryable=True
+    )
+
+
+def _failed_finish(kind: FailureKind, word: str) -> ProviderFailure:
+    return ProviderFailure(
+        kind=kind,
+        message=f"the model stopped with the finish reason {word!r}",
+        retryable=kind is not FailureKind.CONTEXT_LENGTH,
+        code=word,
+    )

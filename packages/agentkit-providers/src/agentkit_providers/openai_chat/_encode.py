@@ -1,0 +1,272 @@
+"""From a request to the bytes of a Chat Completions request.
+
+`sendable` has made the history fit; here its items are written one by one, each as one
+message (a tool item as one a result). Options come first and messages last, in fixed order:
+a longer conversation begins with the bytes of the shorter one, and providers cache by prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agentkit_core import (
+    File,
+    FilesOutput,
+    Item,
+    ItemKind,
+    JsonValue,
+    Media,
+    ModelRequest,
+    Part,
+    PartsOutput,
+    Reasoning,
+    Structured,
+    StructuredOutput,
+    Target,
+    Text,
+    TextOutput,
+    ThinkingLevel,
+    ToolCall,
+    ToolCallId,
+    ToolOutput,
+    ToolResult,
+    WireRequest,
+    encode_json,
+    sendable,
+)
+from agentkit_providers.openai_chat._media import file_part, media_part
+from agentkit_providers.openai_chat._metadata_keys import (
+    AUDIO_ID_KEY,
+    DETAILS_KEY,
+    EXTRA_CONTENT_KEY,
+)
+from agentkit_providers.openai_chat._options import body_options, cache_control, thinking_level
+from agentkit_providers.openai_chat._quirks import Quirks
+from agentkit_providers.openai_chat._reasoning_details import DetailsJoin
+from agentkit_providers.openai_chat._wire_request import (
+    AssistantMessage,
+    AudioId,
+    CacheControl,
+    Content,
+    ContentPart,
+    DeveloperMessage,
+    Function,
+    Message,
+    SystemMessage,
+    TextPart,
+    ToolCallParam,
+    ToolMessage,
+    UserMessage,
+)
+
+PATH: Final = "/chat/completions"
+AFTER_RESULTS: Final = "I have processed the tool results."
+"""What stands between results and a user message, where a vendor wants something there."""
+
+
+def encode(request: ModelRequest, target: Target, quirks: Quirks) -> WireRequest:
+    """Write a request.
+
+    Args:
+        request: What is asked; any history.
+        target: What the vendor can be sent.
+        quirks: How the vendor wants it.
+
+    Raises:
+        UnsupportedContent: The request must have something that the vendor cannot do.
+    """
+    items = sendable(request.items, target)
+    history_calls = any(item.kind is ItemKind.TOOL for item in items)
+    body, metadata = body_options(request, quirks, history_calls=history_calls)
+    written = encode_json(body)
+    if "messages" not in body:
+        thinking = thinking_level(request, quirks) not in (None, ThinkingLevel.OFF)
+        messages = list(messages_of(items, quirks, thinking=thinking))
+        mark = cache_control(request, quirks)
+        if mark is not None:
+            _mark(messages, mark)
+        written = written[:-1] + b',"messages":' + encode_json(messages) + b"}"
+    return WireRequest(
+        path=PATH,
+        body=written,
+        headers={"content-type": "application/json"},
+        metadata=metadata,
+    )
+
+
+def messages_of(items: Iterable[Item], quirks: Quirks, *, thinking: bool) -> Iterator[Message]:
+    """Write items that the vendor can be sent, in order.
+
+    Args:
+        items: What `sendable` gave.
+        quirks: How the vendor wants them.
+        thinking: Whether the model is to think.
+    """
+    names: dict[ToolCallId, str] = {}
+    after_results = False
+    for item in items:
+        match item.kind:
+            case ItemKind.SYSTEM:
+                yield SystemMessage(_plain_text(item.parts))
+            case ItemKind.DEVELOPER:
+                yield DeveloperMessage(_plain_text(item.parts))
+            case ItemKind.ASSISTANT:
+                if quirks.requires_tool_result_name:
+                    names |= {call.id: call.name for call in item.tool_calls}
+                message = _assistant_message(item, quirks, thinking=thinking)
+                if message is not None:
+                    yield message
+            case ItemKind.TOOL:
+                for result in item.tool_results:
+                    yield _tool_message(result, names.get(result.call_id), quirks)
+            case _:
+                if after_results and quirks.requires_assistant_after_tool_result:
+                    yield AssistantMessage(AFTER_RESULTS)
+                yield UserMessage(_content(item.parts))
+        after_results = item.kind is ItemKind.TOOL
+
+
+def _assistant_message(item: Item, quirks: Quirks, *, thinking: bool) -> AssistantMessage | None:
+    calls = _calls(item.tool_calls, quirks)
+    text = _plain_text(item.parts, separator="")
+    message = AssistantMessage(text or None, tool_calls=calls or None)
+    _add_reasoning(message, item.parts, quirks, thinking=thinking)
+    for part in item.parts:
+        if isinstance(part, Media) and isinstance(part.metadata.get(AUDIO_ID_KEY), str):
+            message.audio = AudioId(str(part.metadata[AUDIO_ID_KEY]))
+        elif isinstance(part, Text) and EXTRA_CONTENT_KEY in part.metadata:
+            message.extra_content = part.metadata[EXTRA_CONTENT_KEY]
+    if message.extra_content is None:
+        message.extra_content = item.metadata.get(EXTRA_CONTENT_KEY)
+    if message == AssistantMessage():
+        return None
+    if message.content is None and (
+        quirks.requires_assistant_after_tool_result or not (calls or message.audio)
+    ):
+        message.content = ""
+    return message
+
+
+def _add_reasoning(
+    message: AssistantMessage, parts: Sequence[Part], quirks: Quirks, *, thinking: bool
+) -> None:
+    field = quirks.reasoning_field_out
+    if field is None:
+        return
+    reasoning = [part for part in parts if isinstance(part, Reasoning)]
+    text = "".join(part.summary or "" for part in reasoning)
+    if field == "reasoning_details":
+        details = DetailsJoin()
+        for part in reasoning:
+            entries = part.metadata.get(DETAILS_KEY)
+            if isinstance(entries, list):
+                details.add(entry for entry in entries if isinstance(entry, dict))
+        message.reasoning_details = list(details.joined()) or None
+    elif field == "reasoning":
+        message.reasoning = text or None
+    elif text or (thinking and quirks.requires_reasoning_content_on_assistant):
+        message.reasoning_content = text
+
+
+def _calls(calls: Sequence[ToolCall], quirks: Quirks) -> list[ToolCallParam]:
+    written = [
+        ToolCallParam(
+            call.id,
+            Function(call.name, encode_json(call.input).decode()),
+            call.metadata.get(EXTRA_CONTENT_KEY),
+        )
+        for call in calls
+    ]
+    stand_in = quirks.imported_call_signature
+    if written and stand_in and all(call.extra_content is None for call in written):
+        written[0].extra_content = {"google": {"thought_signature": stand_in}}
+    return written
+
+
+def _tool_message(result: ToolResult, name: str | None, quirks: Quirks) -> ToolMessage:
+    content = _output(result.output)
+    if result.is_error and quirks.error_prefix:
+        if isinstance(content, str):
+            content = quirks.error_prefix + content
+        else:
+            content = [TextPart(quirks.error_prefix), *content]
+    return ToolMessage(result.call_id, content, name)
+
+
+def _output(output: ToolOutput) -> Content:
+    match output:
+        case TextOutput(text=text):
+            return text
+        case StructuredOutput(value=value):
+            return encode_json(value).decode()
+        case PartsOutput(parts=parts):
+            if any(isinstance(part, Media | File) for part in parts):
+                return _content(parts)
+            return _plain_text(parts)
+        case FilesOutput(files=files):
+            return _content(files)
+
+
+def _plain_text(parts: Iterable[Part], *, separator: str = "\n") -> str:
+    return separator.join(text for part in parts if (text := _text(part)))
+
+
+def _text(part: Part) -> str:
+    match part:
+        case Text(text=text):
+            return text
+        case Structured(value=value):
+            return _json_text(value)
+        case _:
+            return ""
+
+
+def _json_text(value: JsonValue) -> str:
+    return encode_json(value).decode()
+
+
+def _content(parts: Sequence[Part]) -> Content:
+    """A content: plain text where one text is all there is."""
+    written = [one for part in parts if (one := _content_part(part)) is not None]
+    if len(written) == 1 and isinstance(written[0], TextPart):
+        return written[0].text
+    return written
+
+
+def _content_part(part: Part) -> ContentPart | None:
+    match part:
+        case Text() | Structured():
+            return TextPart(_text(part))
+        case Media():
+            return media_part(part)
+        case File():
+            return file_part(part)
+        case _:
+            return None
+
+
+def _mark(messages: list[Message], mark: CacheControl) -> None:
+    """Mark the end of the instructions and of the conversation so far.
+
+    The rest of the at most four marks is the one on the tools.
+    """
+    instructions = [
+        at for at, one in enumerate(messages) if isinstance(one, SystemMessage | DeveloperMessage)
+    ]
+    spoken = [
+        at
+        for at, one in enumerate(messages)
+        if isinstance(one, UserMessage | AssistantMessage) and one.content
+    ]
+    for at in {*instructions[-1:], *spoken[-1:]}:
+        message = messages[at]
+        content = message.content
+        if isinstance(content, str):
+            message.content = [TextPart(content, mark)]
+        elif content:
+            last = content[-1]
+            if isinstance(last, TextPart):
+                message.content = [*content[:-1], replace(last, cache_control=mark)]

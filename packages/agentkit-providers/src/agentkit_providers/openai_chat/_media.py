@@ -1,0 +1,104 @@
+"""Media and documents as entries of a content.
+
+What the protocol cannot hold becomes a text that says so, for a history must stay sendable.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Final
+
+from agentkit_core import (
+    DataRef,
+    File,
+    Handle,
+    InlineBytes,
+    InlineText,
+    Media,
+    Modality,
+    UnsupportedContent,
+    Uri,
+)
+from agentkit_providers.openai_chat._metadata_keys import API, DETAIL_KEY
+from agentkit_providers.openai_chat._wire_request import (
+    AudioPart,
+    ContentPart,
+    FileContent,
+    FilePart,
+    ImagePart,
+    ImageUrl,
+    InputAudio,
+    TextPart,
+    VideoPart,
+    VideoUrl,
+)
+
+_AUDIO_FORMATS: Final = {"mpeg": "mp3", "x-wav": "wav", "wave": "wav", "vnd.wave": "wav"}
+_UNNAMED: Final = {Modality.IMAGE: "image/png", Modality.VIDEO: "video/mp4"}
+_FILE_ID: Final = "file-"
+"""How OpenAI's ids of uploaded documents begin."""
+
+
+def media_part(media: Media) -> ContentPart:
+    """Write an image, sound or video.
+
+    Raises:
+        UnsupportedContent: It is a handle, which someone should have resolved.
+    """
+    mime_type = media.mime_type or _UNNAMED.get(media.modality, "")
+    match media.modality:
+        case Modality.IMAGE:
+            detail = media.metadata.get(DETAIL_KEY)
+            return ImagePart(ImageUrl(_address(media.data, mime_type), detail))
+        case Modality.VIDEO:
+            return VideoPart(VideoUrl(_address(media.data, mime_type)))
+        case Modality.AUDIO:
+            return _audio_part(media, mime_type)
+        case Modality.BINARY:
+            return TextPart("(binary data omitted: this protocol has no place for it)")
+
+
+def file_part(file: File) -> ContentPart:
+    """Write a document: text as text, images as images, others as a file.
+
+    Raises:
+        UnsupportedContent: It is a handle, which someone should have resolved.
+    """
+    data, mime_type = file.data, file.mime_type or "application/pdf"
+    if isinstance(data, InlineText):
+        return TextPart(f"[File {file.name}]\n{data.text}" if file.name else data.text)
+    if mime_type.startswith("image/"):
+        return ImagePart(ImageUrl(_address(data, mime_type)))
+    if isinstance(data, Uri) and data.uri.startswith(_FILE_ID):
+        return FilePart(FileContent(file_id=data.uri))
+    return FilePart(FileContent(file.name or "document", _address(data, mime_type)))
+
+
+def _audio_part(media: Media, mime_type: str) -> ContentPart:
+    content = media.data
+    if isinstance(content, Uri) and content.uri.startswith("data:"):
+        head, _, base64 = content.uri.partition(",")
+        mime_type = head.removeprefix("data:").removesuffix(";base64")
+    elif isinstance(content, InlineBytes):
+        base64 = b64encode(content.data).decode()
+    else:
+        return TextPart("(audio omitted: this protocol takes audio by value only)")
+    kind = mime_type.partition("/")[2].partition(";")[0]
+    return AudioPart(InputAudio(base64, _AUDIO_FORMATS.get(kind, kind or "wav")))
+
+
+def _address(data: DataRef, mime_type: str) -> str:
+    match data:
+        case Uri(uri=uri):
+            return uri
+        case InlineBytes(data=content):
+            return f"data:{mime_type};base64,{b64encode(content).decode()}"
+        case InlineText(text=text):
+            content = text.encode("utf-8", "replace")
+            return f"data:{mime_type};base64,{b64encode(content).decode()}"
+        case Handle(artifact_id=artifact_id):
+            raise UnsupportedContent(
+                f"the artifact {artifact_id!r}",
+                target=API,
+                advice="put its bytes or its address in its place first",
+            )

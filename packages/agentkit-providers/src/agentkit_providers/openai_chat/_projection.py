@@ -1,0 +1,83 @@
+"""The front of the protocol: one projection for one vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentkit_core import (
+    ItemKind,
+    Modality,
+    ModelRequest,
+    ProviderFailure,
+    ReasoningRule,
+    ResponseDecoder,
+    Target,
+    ToolMedia,
+    WireRequest,
+)
+from agentkit_providers._errors import classify_http
+from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
+from agentkit_providers.openai_chat._encode import encode
+from agentkit_providers.openai_chat._metadata_keys import API, DETAILS_KEY
+from agentkit_providers.openai_chat._quirks import Quirks
+
+_KINDS: Final = frozenset({ItemKind.SYSTEM, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL})
+_DEFAULT_QUIRKS: Final = Quirks()
+
+
+class OpenAIChat:
+    """Chat Completions, as OpenAI defined them and some forty vendors speak them.
+
+    Args:
+        provider: Who is asked; goes into the provenance of the answers.
+        quirks: In what the vendor differs from OpenAI.
+    """
+
+    api: Final = API
+
+    def __init__(self, provider: str = "openai", quirks: Quirks = _DEFAULT_QUIRKS) -> None:
+        self.provider = provider
+        self.quirks = quirks
+
+    def target(self, model: str) -> Target:
+        """Say what the vendor's model can be sent."""
+        quirks = self.quirks
+        replayed = quirks.reasoning_field_out
+        rule = ReasoningRule.NONE
+        if replayed is not None:
+            signed = replayed == "reasoning_details"
+            rule = ReasoningRule.SIGNED if signed else ReasoningRule.ANY
+        return Target(
+            provider=self.provider,
+            api=API,
+            model=model,
+            kinds=_KINDS | {ItemKind.DEVELOPER} if quirks.developer_role else _KINDS,
+            media=quirks.media,
+            tool_media=quirks.media & {Modality.IMAGE} if quirks.tool_images else quirks.media,
+            tool_media_place=(ToolMedia.INLINE if quirks.tool_images else ToolMedia.AFTER_RESULTS),
+            files=quirks.files,
+            call_ids=quirks.call_ids,
+            reasoning=rule,
+            signature_keys=(DETAILS_KEY,),
+            consecutive_roles=not quirks.alternate_roles,
+            custom_kinds=frozenset(),
+        )
+
+    def encode(self, request: ModelRequest, /) -> WireRequest:
+        """Write a request; see `agentkit_core.Projection`.
+
+        Raises:
+            UnsupportedContent: The request must have something that the vendor cannot do.
+        """
+        return encode(request, self.target(request.model), self.quirks)
+
+    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
+        """Make a decoder for the answer to this request, streamed or whole."""
+        return OpenAIChatDecoder(request, self.provider, self.quirks)
+
+    def failure(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
+    ) -> ProviderFailure:
+        """Say what an answer without success means; see `classify_http` for the arguments."""
+        return classify_http(status, headers, body, now_s=now_s)

@@ -1,0 +1,140 @@
+"""What comes over the wire of Chat Completions: the vendors' names, and nothing else.
+
+A stream is chunks whose choices carry a `delta`; a whole answer is one object whose choices
+carry a `message` of the same shape, so both read into the same attributes here. Fields that
+nobody reads are not declared: skipping one costs a tenth of decoding it. What only some
+vendors send, or what is passed on unread, is left untyped so that an odd value does no harm.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
+
+
+class FunctionDelta(Struct, gc=False):
+    """Name and arguments of a call, or pieces of them."""
+
+    name: str | None = None
+    arguments: str | dict[str, Any] | None = None
+
+
+class CustomDelta(Struct, gc=False):
+    """Name and input of a call of a custom tool, whose input is free text."""
+
+    name: str | None = None
+    input: str | None = None
+
+
+class ToolCallDelta(Struct, gc=False):
+    """A call, or a fragment of one; which one, `_tool_slots` finds out."""
+
+    index: int | None = None
+    id: str | int | None = None
+    function: FunctionDelta | None = None
+    custom: CustomDelta | None = None
+    extra_content: Any = None
+    """Google: holds the thought signature, needed when the call is sent back."""
+
+
+class Delta(Struct, gc=False):
+    """What a choice gained; a whole message has the same fields."""
+
+    content: str | list[Any] | None = None
+    """A list at Mistral: entries of type `text`, `thinking`, `reference`, …"""
+    tool_calls: list[ToolCallDelta] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_text: str | None = None
+    reasoning_details: list[dict[str, Any]] | None = None
+    refusal: str | None = None
+    function_call: FunctionDelta | None = None
+    annotations: list[Any] | None = None
+    audio: dict[str, Any] | None = None
+    images: list[Any] | None = None
+    extra_content: Any = None
+    executed_tools: list[Any] | None = None
+    """Groq: tools that ran there."""
+
+
+class Choice(Struct, gc=False):
+    """One of the answers, growing."""
+
+    index: int = 0
+    delta: Delta | None = None
+    finish_reason: str | None = None
+    logprobs: dict[str, Any] | None = None
+    usage: dict[str, Any] | None = None
+    """Some servers report usage here."""
+
+
+class WholeChoice(Struct, gc=False):
+    """One of the answers, whole."""
+
+    index: int = 0
+    delta: Delta | None = field(default=None, name="message")
+    finish_reason: str | None = None
+    logprobs: dict[str, Any] | None = None
+    usage: dict[str, Any] | None = None
+
+
+class GroqField(Struct, gc=False):
+    """What Groq adds."""
+
+    usage: dict[str, Any] | None = None
+
+
+class Chunk(Struct, gc=False):
+    """One event of a stream."""
+
+    choices: list[Choice] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    x_groq: GroqField | None = None
+    citations: Any = None
+    search_results: Any = None
+    moderation: Any = None
+
+
+class Head(Chunk, gc=False):
+    """An event of a stream while it is not known yet what the answer is called."""
+
+    id: Any = None
+    model: str | None = None
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
+    provider: Any = None
+    """OpenRouter: who answered behind it."""
+
+
+class Whole(Struct, gc=False):
+    """A whole answer."""
+
+    choices: list[WholeChoice] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    x_groq: GroqField | None = None
+    citations: Any = None
+    search_results: Any = None
+    moderation: Any = None
+    id: Any = None
+    model: str | None = None
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
+    provider: Any = None
+
+
+CHUNK: Final = msgspec.json.Decoder(Chunk | None)
+HEAD: Final = msgspec.json.Decoder(Head | None)
+WHOLE: Final = msgspec.json.Decoder(Whole | None)
+
+DONE: Final = b"[DONE]"
+"""The payload that ends a stream; not all servers send it."""
+
+Event = Chunk | Head | Whole
+"""Anything that an answer consists of."""
+
+AnyChoice = Choice | WholeChoice
+"""One of the answers, growing or whole."""
