@@ -71,6 +71,8 @@ class TurnResult(Struct, frozen=True, omit_defaults=True):
     """The name of the limit that was reached: `max_model_calls`, …"""
     failure: ProviderFailure | None = None
     """What went wrong, for `error`."""
+    partial: Item | None = None
+    """For `error`: what came of the answer that failed, as far as it came."""
 
     @property
     def text(self) -> str:

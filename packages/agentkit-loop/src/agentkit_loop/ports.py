@@ -1,4 +1,4 @@
-"""What a run needs from outside: a model, tools, permissions, a clock. Structural types.
+"""What a run needs from outside: a model, a clock, reporters. Structural types.
 
 Nobody has to import this to fit: whatever has these methods will do. Each port that waits
 has two forms, one to await and one that blocks, and every driver uses its own.
@@ -6,10 +6,11 @@ has two forms, one to await and one that blocks, and every driver uses its own.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol
 
 from agentkit_core import ModelEvent, ModelRequest, SessionId
+from agentkit_loop.events import Envelope
 
 
 class ModelSession(Protocol):
@@ -79,3 +80,18 @@ class Clock(Protocol):
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, UTC."""
         ...
+
+    async def sleep(self, seconds: float, /) -> None:
+        """Wait, cancellably; at most 0 means not at all."""
+        ...
+
+    def sleep_blocking(self, seconds: float, /) -> None:
+        """Wait, for callers without an event loop; at most 0 means not at all."""
+        ...
+
+
+Reporter = Callable[[Envelope], None]
+"""Takes each event of a run, in order, on the thread of the run; must be quick.
+
+What it raises is logged and changes nothing, except `ReporterFailed`, which stops the turn.
+"""

@@ -1,0 +1,99 @@
+"""Errors of the loop: a host's mistakes, and what a host asked to be told by an exception.
+
+    AgentkitError
+    ├── ReporterFailed    a reporter wants its failure to stop the run
+    ├── ApprovalNeeded    a turn waits for an approval that nobody was named to give
+    ├── TurnRunning       a turn runs already
+    ├── NothingToContinue there is nothing that the model would answer
+    ├── UnknownApproval   nobody waits for this approval
+    ├── SessionClosed     the session is over
+    ├── WrongModelForm    the model cannot be used without an event loop
+    └── TableBroken       a fault of this library
+
+What a model or a tool does wrong is none of these: it is told in results and events.
+"""
+
+from __future__ import annotations
+
+from agentkit_core import AgentkitError, ApprovalId
+from agentkit_loop._steps import ApprovalAsk
+
+
+class ReporterFailed(AgentkitError):
+    """A reporter raises this when its failure is to stop the run.
+
+    The turn is cancelled, the transcript is valid, and the host gets this error. Any other
+    exception of a reporter is logged and changes nothing.
+    """
+
+
+class ApprovalNeeded(AgentkitError):
+    """A turn waits for approvals, and the agent has no `on_approval` to give them.
+
+    The turn is as it was: approve or deny, and go on with `next`.
+    """
+
+    def __init__(self, asks: tuple[ApprovalAsk, ...]) -> None:
+        names = ", ".join(f"{ask.name} ({ask.summary})" for ask in asks)
+        super().__init__(
+            f"the turn waits for approval of {names}; give the agent an `on_approval`, or approve "
+            f"or deny on the session and call `next`"
+        )
+        self.asks = asks
+
+
+class TurnRunning(AgentkitError):
+    """Something was asked that has to wait until the running turn is over."""
+
+    def __init__(self, action: str) -> None:
+        super().__init__(
+            f"cannot {action} while a turn is running; use `steer` or `follow_up` to queue input, "
+            f"`cancel` to stop the turn, or wait for it"
+        )
+        self.action = action
+
+
+class NothingToContinue(AgentkitError):
+    """The transcript's last item asks for no answer, and nothing is queued."""
+
+    def __init__(self) -> None:
+        super().__init__("there is nothing that the model would answer; use `prompt` instead")
+
+
+class UnknownApproval(AgentkitError):
+    """Nobody waits for this approval: it was never asked for, resolved, or withdrawn."""
+
+    def __init__(self, approval_id: ApprovalId) -> None:
+        super().__init__(
+            f"no call waits for approval {approval_id!r}; `session.asks` has those that are open"
+        )
+        self.approval_id = approval_id
+
+
+class SessionClosed(AgentkitError):
+    """The session is over."""
+
+    def __init__(self) -> None:
+        super().__init__("the session is closed; open another one, with this one's transcript")
+
+
+class WrongModelForm(AgentkitError):
+    """The model has no form that works without an event loop, or has no other."""
+
+    def __init__(self, model: str, missing: str) -> None:
+        super().__init__(
+            f"model {model!r} has no `{missing}`; use a model that has, or "
+            f"{'`run` and `session`' if missing == 'open_blocking' else '`run_blocking`'}"
+        )
+        self.model = model
+        self.missing = missing
+
+
+class TableBroken(AgentkitError):
+    """A phase took an edge that the table does not have: a fault of this library."""
+
+    def __init__(self, phase: str, given: str, target: str) -> None:
+        super().__init__(f"{given} led from {phase} to {target}, which is no edge of the table")
+        self.phase = phase
+        self.given = given
+        self.target = target

@@ -1,0 +1,130 @@
+"""The kernel: a pure function from a state and an input to the next state and effects.
+
+It owns no clock, no chance and no I/O. Everything it decides depends on its arguments alone, so a
+run can be saved after any step, replayed, and tested without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from agentkit_core import Item, ModelOptions, SessionId, Transcript
+from agentkit_loop._config import LoopConfig
+from agentkit_loop._draft import Draft
+from agentkit_loop._effects import CallModel, Effect, Preflight, StartTimer, StartTool
+from agentkit_loop._errors import TableBroken
+from agentkit_loop._inputs import (
+    Answer,
+    Input,
+    ModelFailed,
+    ModelResponded,
+    PreflightAllowed,
+    PreflightAsked,
+    PreflightRefused,
+    TimerFired,
+    ToolDone,
+    ToolProgressed,
+)
+from agentkit_loop._phases import HANDLERS
+from agentkit_loop._state import State
+from agentkit_loop._table import EDGES
+from agentkit_loop.events import RunStarted
+
+ANSWERS: Final[Mapping[type[Input], type[Effect]]] = {
+    ModelResponded: CallModel,
+    ModelFailed: CallModel,
+    PreflightAllowed: Preflight,
+    PreflightRefused: Preflight,
+    PreflightAsked: Preflight,
+    ToolProgressed: StartTool,
+    ToolDone: StartTool,
+    TimerFired: StartTimer,
+}
+"""Type of answer to the type of effect that it answers."""
+
+Effects = tuple[Effect, ...]
+"""What a step asks for, in order."""
+
+
+def start(
+    session_id: SessionId,
+    *,
+    model: str,
+    options: ModelOptions | None = None,
+    instructions: Iterable[Item] = (),
+    history: Iterable[Item] = (),
+    config: LoopConfig | None = None,
+    now: int = 0,
+) -> tuple[State, Effects]:
+    """Begin a session.
+
+    Args:
+        session_id: Its name.
+        model: The model's id, for requests.
+        options: How the model should answer.
+        instructions: What stands before the transcript in each request.
+        history: The transcript so far; no answer is asked for it.
+        config: How the run behaves.
+        now: Milliseconds since the Unix epoch.
+
+    Raises:
+        TranscriptError: The history breaks a rule; `repair` makes one that does not.
+    """
+    items = Transcript(history)
+    state = State(
+        session_id=session_id,
+        model=model,
+        options=options or ModelOptions(),
+        instructions=tuple(instructions),
+        config=config or LoopConfig(),
+        seen_calls=frozenset(call.id for item in items for call in item.tool_calls),
+        clock=now,
+    )
+    draft = Draft(state, now=now)
+    draft.emit(RunStarted())
+    draft.append(*items)
+    return draft.frozen(), tuple(draft.effects)
+
+
+def step(state: State, given: Input, now: int) -> tuple[State, Effects]:
+    """Take one input.
+
+    Total: any input is legal in any state. One that does not fit changes nothing but the clock and
+    is told as a diagnostic. `state` stays as it is.
+
+    Args:
+        state: The session so far.
+        given: What happened.
+        now: Milliseconds since the Unix epoch; a time before the state's clock counts as that.
+
+    Returns:
+        The next state, and what is to be done, in order.
+
+    Raises:
+        TableBroken: A phase took an edge that the table does not have: a fault of this library.
+    """
+    draft = Draft(state, now=now)
+    kind = type(given)
+    answers = ANSWERS.get(kind)
+    if answers is not None and _is_late(draft, given, answers):  # type: ignore[arg-type]
+        return draft.frozen(), tuple(draft.effects)
+    targets = EDGES[state.phase].get(kind)
+    if targets is None:
+        draft.diagnose(f"{kind.__name__} means nothing while the session is {state.phase}")
+        return draft.frozen(), tuple(draft.effects)
+    if answers is not None and kind is not ToolProgressed:
+        del draft.out[given.effect_id]  # type: ignore[union-attr]
+    draft.phase = HANDLERS[state.phase][kind](draft, given)
+    if draft.phase not in targets:
+        raise TableBroken(state.phase, kind.__name__, draft.phase)
+    return draft.frozen(), tuple(draft.effects)
+
+
+def _is_late(draft: Draft, given: Answer, answers: type[Effect]) -> bool:
+    if isinstance(draft.out.get(given.effect_id), answers):
+        return False
+    # Progress of a call that has its result already is of no interest to anyone.
+    if not isinstance(given, ToolProgressed):
+        draft.diagnose(f"{type(given).__name__} answers {given.effect_id}, which nobody waits for")
+    return True

@@ -1,0 +1,128 @@
+"""Calling: the model is asked. Its answer ends the turn, opens a round or is tried again."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from msgspec.structs import replace
+
+from agentkit_core import FinishReason, Item, ModelResponse, Reasoning, ToolCall, Usage
+from agentkit_loop._draft import Draft
+from agentkit_loop._effects import StartTimer
+from agentkit_loop._inputs import Cancel, Close, Continue, ModelFailed, ModelResponded, Submit
+from agentkit_loop._phases._busy import Handlers, closing, continued, submitted
+from agentkit_loop._retry import wait_before_retry_s
+from agentkit_loop._rounds import interrupt_round, open_round, pump, with_own_ids
+from agentkit_loop._table import Phase
+from agentkit_loop._turns import ask_model, end_turn
+from agentkit_loop.events import (
+    AttemptSuperseded,
+    ModelCallFinished,
+    RetryScheduled,
+    TurnEnd,
+)
+
+_ENDS: Final = {
+    FinishReason.MAX_TOKENS: TurnEnd.MAX_TOKENS,
+    FinishReason.BLOCKED: TurnEnd.BLOCKED,
+}
+
+
+def responded(draft: Draft, given: ModelResponded) -> Phase:
+    """Append the answer; run its calls, or end the turn.
+
+    Whether there is more to do depends on the calls that are there. The finish reason only
+    informs: providers disagree about it.
+    """
+    item = with_own_ids(draft, given.response.item)
+    reason = item.finish_reason or FinishReason.COMPLETED
+    _finish_call(draft, given.response, reason)
+    draft.set_turn(model_calls=draft.turn.model_calls + 1)
+    draft.append(item)
+    if item.tool_calls:
+        open_round(draft, item)
+        return pump(draft)
+    if reason is FinishReason.TOOL_CALL:
+        draft.diagnose("the finish reason says tool_call, but the answer has no tool call")
+    if draft.steer:
+        draft.append_steer()
+        return ask_model(draft)
+    if reason is FinishReason.PAUSED:
+        return ask_model(draft, resumed=True)
+    return end_turn(draft, _ENDS.get(reason, TurnEnd.COMPLETED))
+
+
+def failed(draft: Draft, given: ModelFailed) -> Phase:
+    """Schedule another attempt, or end the turn with the failure as its result."""
+    response, turn = given.response, draft.turn
+    failure = response.failure
+    _finish_call(draft, response, FinishReason.ERROR)
+    wait_s = None
+    if failure is not None:
+        wait_s = wait_before_retry_s(
+            draft.config.retry, failure, attempt=turn.attempt, jitter=given.jitter
+        )
+    if failure is None or wait_s is None:
+        kept = _without_calls(response.item)
+        if draft.config.keep_failed and kept.parts:
+            draft.append(kept)
+        return end_turn(draft, TurnEnd.ERROR, failure=failure, partial=response.item)
+    call = turn.model_calls + 1
+    if response.item.parts:
+        draft.emit(AttemptSuperseded(call, turn.attempt))
+    draft.emit(RetryScheduled(call, turn.attempt, wait_s, failure))
+    at = draft.clock + math.ceil(wait_s * 1000)
+    timer = draft.issue(lambda effect_id: StartTimer(effect_id, at))
+    draft.set_turn(attempt=turn.attempt, effect_id=timer)
+    return Phase.BACKOFF
+
+
+def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
+    """Keep what came of the answer, and end the turn; calls in it are not run."""
+    partial = given.partial or ModelResponse(Item.assistant())
+    draft.abort(draft.turn.effect_id)
+    _finish_call(draft, partial, FinishReason.CANCELLED)
+    if partial.item.parts:
+        item = replace(
+            with_own_ids(draft, partial.item),
+            finish_reason=FinishReason.CANCELLED,
+            interrupted=True,
+        )
+        draft.append(item)
+        if item.tool_calls:
+            open_round(draft, item)
+            interrupt_round(draft)
+    return end_turn(draft, TurnEnd.CANCELLED)
+
+
+def _finish_call(draft: Draft, response: ModelResponse, reason: FinishReason) -> None:
+    turn = draft.turn
+    usage: Usage = response.usage
+    draft.emit(
+        ModelCallFinished(
+            turn.model_calls + 1,
+            turn.attempt,
+            reason,
+            usage,
+            provenance=response.item.provenance,
+            failure=response.failure,
+        )
+    )
+    draft.set_turn(attempt=0, effect_id=None, usage=turn.usage + usage)
+
+
+def _without_calls(item: Item) -> Item:
+    # Calls that nobody answers and reasoning without its signature make a history unsendable.
+    parts = tuple(part for part in item.parts if not isinstance(part, ToolCall | Reasoning))
+    return replace(item, parts=parts)
+
+
+HANDLERS: Final[Handlers] = {
+    Submit: submitted,
+    Continue: continued,
+    ModelResponded: responded,
+    ModelFailed: failed,
+    Cancel: cancelled,
+    Close: closing(cancelled),
+}

@@ -1,0 +1,34 @@
+"""Model requests: made from the state when they are needed, stored nowhere."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from agentkit_core import ModelOptions, ModelRequest, NamedTool, ToolChoiceMode, ToolSpec
+from agentkit_loop._state import State
+
+
+def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
+    """Make the request of the model call that is out.
+
+    Args:
+        state: The session, while it is calling.
+        tools: What the model is offered.
+    """
+    turn = state.turn
+    return ModelRequest(
+        model=state.model,
+        items=(*state.instructions, *state.transcript),
+        tools=tools,
+        options=_options(state),
+        session_id=state.session_id,
+        turn_id=None if turn is None else turn.id,
+    )
+
+
+def _options(state: State) -> ModelOptions:
+    choice, turn = state.options.tool_choice, state.turn
+    forced = choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool)
+    if forced and state.config.reset_tool_choice and turn is not None and turn.model_calls:
+        return replace(state.options, tool_choice=None)
+    return state.options

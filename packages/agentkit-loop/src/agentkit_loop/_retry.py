@@ -1,0 +1,43 @@
+"""Retries: whether a failed model call is worth another attempt, and after how long."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agentkit_core import ProviderFailure
+
+
+class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How often a model is asked again, and how long to wait before it."""
+
+    max_attempts: int = 3
+    """Attempts at one model call, the first included; 1 means never again."""
+    first_wait_s: float = 0.5
+    """The wait after the first attempt; it doubles after each further one."""
+    max_wait_s: float = 60.0
+    """The longest wait. A provider that asks for a longer one is not asked again."""
+
+
+def wait_before_retry_s(
+    policy: RetryPolicy, failure: ProviderFailure, *, attempt: int, jitter: float
+) -> float | None:
+    """Say how many seconds to wait before the next attempt; None to give up.
+
+    The wait grows exponentially and is shortened at random by up to a half, so that many
+    clients do not come back all at once. What the provider asks for is a minimum.
+
+    Args:
+        policy: How often and how long.
+        failure: What went wrong.
+        attempt: The attempt that failed, from 1.
+        jitter: A random number between 0 (shortest) and 1 (longest); clamped.
+    """
+    if not failure.retryable or attempt >= policy.max_attempts:
+        return None
+    least = failure.retry_after_s or 0.0
+    if least > policy.max_wait_s:
+        return None
+    # Any exponent beyond this is longer than any wait, and a float holds it.
+    doublings = min(attempt - 1, 64)
+    wait = min(policy.first_wait_s * 2.0**doublings, policy.max_wait_s)
+    return max(least, wait * (1 + min(max(jitter, 0.0), 1.0)) / 2)

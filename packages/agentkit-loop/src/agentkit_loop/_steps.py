@@ -1,0 +1,75 @@
+"""Steps: what a host is handed when a run stops and waits for it."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId
+from agentkit_loop.events import TurnResult
+
+
+class ApprovalAsk(Struct, frozen=True, omit_defaults=True):
+    """A call that waits until someone says yes or no."""
+
+    id: ApprovalId
+    """A fingerprint of what is asked; two calls that want the same have the same."""
+    call_id: ToolCallId
+    name: str
+    """The tool."""
+    input: dict[str, JsonValue]
+    """What it would run with."""
+    kind: str
+    """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
+    summary: str
+    """What would be done, for people."""
+    reason: str | None = None
+    """Why it has to be asked, for people."""
+    metadata: MetadataMap = field(default_factory=dict)
+    """The facts of the request."""
+
+
+class ApprovalDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An answer to an ask."""
+
+    approve: bool
+    reason: str | None = None
+    """For the model, when denied; None says just that it was denied."""
+    input: dict[str, JsonValue] | None = None
+    """When approved: arguments to run with instead. The transcript keeps the model's own."""
+
+
+class _Step(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+    pass
+
+
+class ApprovalRequested(_Step, frozen=True, tag="approval_requested"):
+    """Calls wait for approval; the turn goes on when each is approved or denied."""
+
+    asks: tuple[ApprovalAsk, ...]
+    """All that are open, in call order."""
+
+
+class AwaitingInput(_Step, frozen=True, tag="awaiting_input"):
+    """There is nothing to do; submit something."""
+
+
+class AfterRound(_Step, frozen=True, tag="after_round"):
+    """A round of tools is over and the model would be asked next; `continue` lets it."""
+
+
+class Busy(_Step, frozen=True, tag="busy"):
+    """A turn is under way and nothing is asked of the host."""
+
+
+class Finished(_Step, frozen=True, tag="finished"):
+    """A turn is over, however it ended."""
+
+    result: TurnResult
+
+
+class Closed(_Step, frozen=True, tag="closed"):
+    """The session is closed; nothing follows."""
+
+
+Step = ApprovalRequested | AwaitingInput | AfterRound | Busy | Finished | Closed
+"""Why the host has the word."""

@@ -1,0 +1,85 @@
+"""Telling: each event once to each reporter, in order, whatever the reporters do."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from agentkit_core import SessionId, TurnId
+from agentkit_loop._errors import ReporterFailed
+from agentkit_loop.events import Envelope, Event
+from agentkit_loop.ports import Reporter
+
+
+class Teller:
+    """Puts events into envelopes and hands them to reporters.
+
+    A reporter that does something to the session makes further events; they are told when all
+    have seen the present one.
+
+    Args:
+        session_id: For the envelopes.
+        now_ms: The clock.
+        reporters: Told in this order.
+    """
+
+    def __init__(
+        self, session_id: SessionId, now_ms: Callable[[], int], reporters: Iterable[Reporter]
+    ) -> None:
+        self._session_id = session_id
+        self._now_ms = now_ms
+        self._reporters = tuple(reporters)
+        self._seq = 0
+        self._at = 0
+        self._telling = False
+        self._waiting: deque[Envelope] = deque()
+        self.failures: dict[Reporter, int] = {}
+        """How often each reporter has failed; those that never did are left out."""
+        self.stopped_by: ReporterFailed | None = None
+        """Why the turn has to stop, until it has been raised."""
+
+    def subscribe(self, reporter: Reporter) -> Callable[[], None]:
+        """Add a reporter for what is told from now on; returns how to remove it."""
+        self._reporters = (*self._reporters, reporter)
+
+        def unsubscribe() -> None:
+            self._reporters = tuple(one for one in self._reporters if one is not reporter)
+
+        return unsubscribe
+
+    def tell(self, event: Event, turn_id: TurnId | None) -> None:
+        """Tell an event; never raises."""
+        self._seq += 1
+        self._at = max(self._at, self._now_ms())
+        envelope = Envelope(self._seq, self._session_id, self._at, event, turn_id)
+        if self._telling:
+            self._waiting.append(envelope)
+            return
+        self._telling = True
+        try:
+            self._hand_out(envelope)
+            while self._waiting:
+                self._hand_out(self._waiting.popleft())
+        finally:
+            self._telling = False
+
+    def _hand_out(self, envelope: Envelope) -> None:
+        for reporter in self._reporters:
+            try:
+                reporter(envelope)
+            except ReporterFailed as failure:
+                self.stopped_by = self.stopped_by or failure
+            except Exception as error:
+                self._note(reporter, error)
+
+    def _note(self, reporter: Reporter, error: Exception) -> None:
+        times = self.failures.get(reporter, 0) + 1
+        self.failures[reporter] = times
+        if times == 1:
+            import logging  # takes long to load, and a run without a fault needs none
+
+            logging.getLogger("agentkit_loop").error(
+                "reporter %r failed and is told on; its further failures are only counted",
+                reporter,
+                exc_info=error,
+            )
