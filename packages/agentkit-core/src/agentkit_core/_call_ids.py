@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from hashlib import sha256
 from typing import Final
 
 from msgspec.structs import replace
 
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import Item, ItemKind, with_parts
+from agentkit_core._item import Item, ItemKind, has_calls, with_parts
+from agentkit_core._json import without_lone_surrogates
 from agentkit_core._part import Part, ToolCall, ToolResult
 from agentkit_core._target import IdRule
 
@@ -25,43 +25,59 @@ _HASH_LENGTH: Final = 8
 
 
 class CallIds:
-    """Gives the calls of one history their ids, item by item.
+    """Gives the calls of one history ids that are accepted, item by item.
 
     Args:
         rule: Which ids are accepted.
+        names: Which names of tools are accepted; None accepts all.
     """
 
-    def __init__(self, rule: IdRule) -> None:
+    def __init__(self, rule: IdRule, *, names: IdRule | None = None) -> None:
         self._rule = rule
+        self._names = names
         self._used: set[str] = set()
+        self._repeats: dict[str, int] = {}
+        """How often an id has come again; some servers use the same ones in every turn."""
 
     def renamed(self, item: Item, before: Item | None) -> Item:
-        """Give the calls of an item, or the results of a tool item, their ids.
+        """Give the calls of an item, or the results of a tool item, their ids (and names).
 
         Args:
             item: The next item of a history in which all calls and results are paired.
             before: What this method returned for the item before; the results of a tool item
-                take their ids from its calls, one by one.
+                take their ids from its calls, one by one. After an item without calls they
+                keep theirs, as far as they are accepted.
         """
-        if item.kind is ItemKind.ASSISTANT:
+        if has_calls(item):
             return with_parts(item, [self._call(part) for part in item.parts])
-        if item.kind is ItemKind.TOOL and before is not None:
-            pairs = zip(item.tool_results, before.tool_calls, strict=True)
-            return with_parts(item, [_answering(result, call.id) for result, call in pairs])
-        return item
+        if item.kind is not ItemKind.TOOL:
+            return item
+        results = item.tool_results
+        if before is not None and has_calls(before):
+            ids = [call.id for call in before.tool_calls]
+        else:
+            ids = [self._accepted(result.call_id) for result in results]
+        return with_parts(item, list(map(_answering, results, ids)))
 
     def _call(self, part: Part) -> Part:
         if type(part) is not ToolCall:
             return part
-        given = self._next(part.id)
-        return part if given == part.id else replace(part, id=ToolCallId(given))
+        given, name = self._next(part.id), part.name
+        if self._names is not None and not self._names.accepts(name):
+            name = fitted(name or "unknown_tool", self._names)
+        if given == part.id and name == part.name:
+            return part
+        return replace(part, id=given, name=name)
 
-    def _next(self, call_id: str) -> str:
-        given = call_id if self._rule.accepts(call_id) else fitted(call_id, self._rule)
-        again = 0
-        while not given or given in self._used:
-            again += 1
-            given = fitted(f"{call_id}#{again}", self._rule, hashed=True)
+    def _accepted(self, call_id: ToolCallId) -> ToolCallId:
+        fits = self._rule.accepts(call_id)
+        return call_id if fits else ToolCallId(fitted(call_id, self._rule))
+
+    def _next(self, call_id: ToolCallId) -> ToolCallId:
+        given = self._accepted(call_id)
+        while given in self._used:
+            again = self._repeats[call_id] = self._repeats.get(call_id, 0) + 1
+            given = ToolCallId(fitted(f"{call_id}#{again}", self._rule, hashed=True))
         self._used.add(given)
         return given
 
@@ -71,23 +87,32 @@ def fitted(name: str, rule: IdRule, *, hashed: bool = False) -> str:
 
     Args:
         name: The id as it is; empty gives `call`.
-        rule: What is accepted.
+        rule: What is accepted; at least the characters of hexadecimal numbers.
         hashed: Whether to add a hash of `name`, so that names that differ anywhere give
             different ids; it is added anyway where something is cut off.
     """
-    clean = name or "call"
+    clean = without_lone_surrogates(name) or "call"
     if rule.characters is not None:
         clean = _others(rule.characters).sub(_substitute(rule.characters), clean)
     if rule.exact_length is not None:
         if len(clean) == rule.exact_length and not hashed:
             return clean
-        return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[: rule.exact_length]
-    if not hashed and (rule.max_length is None or len(clean) <= rule.max_length):
+        return _hash(name)[: rule.exact_length]
+    if clean and not hashed and (rule.max_length is None or len(clean) <= rule.max_length):
         return clean
-    tail = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]
-    separator = "_" if rule.accepts("_") or rule.characters is None else ""
-    room = len(clean) if rule.max_length is None else rule.max_length - len(separator + tail)
-    return clean[:room] + separator + tail
+    tail = "_" * rule.accepts("_") + _hash(name)[:_HASH_LENGTH]
+    if rule.max_length is None:
+        return clean + tail
+    if rule.max_length <= len(tail):
+        return _hash(name)[: rule.max_length]
+    return clean[: rule.max_length - len(tail)] + tail
+
+
+def _hash(name: str) -> str:
+    # Imported late: it loads OpenSSL, and most ids are good as they are.
+    from hashlib import sha256
+
+    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@
     ├── ProtocolError             the rules of a stream or a transcript are broken
     │   ├── DeltaOutOfOrder       a delta does not fit the part it names
     │   ├── TranscriptError       an item does not fit where it is put
-    │   │   ├── MisplacedPart     a part stands in a kind of item that cannot hold it
+    │   │   ├── MisplacedPart     a part stands in an item or output that cannot hold it
     │   │   ├── DuplicateToolCall    a call reuses the id of an earlier one
     │   │   ├── OrphanToolResult     a result answers no open call
     │   │   ├── DuplicateToolResult  a call is answered twice
@@ -110,12 +110,12 @@ class TranscriptError(ProtocolError):
 
 
 class MisplacedPart(TranscriptError):
-    """A part stands in a kind of item that cannot hold it."""
+    """A part stands in a kind of item, or in a tool's output, that cannot hold it."""
 
     def __init__(self, part: str, *, kind: str) -> None:
         super().__init__(
-            f"a {kind} item cannot hold a {part} part; tool calls belong to assistant items, "
-            f"tool results (and nothing else) to tool items"
+            f"a {part} part cannot stand in {kind} content; tool calls belong to assistant "
+            f"items, tool results (and nothing else) to tool items, neither into a tool's output"
         )
         self.part = part
         self.kind = kind
@@ -190,5 +190,6 @@ class ProviderError(AgentkitError):
     """A model call failed, for callers that want it raised rather than returned."""
 
     def __init__(self, failure: ProviderFailure) -> None:
-        super().__init__(failure.describe())
+        advice = "may succeed later" if failure.retryable else "would fail again"
+        super().__init__(f"{failure.describe()}; the same request {advice}")
         self.failure = failure

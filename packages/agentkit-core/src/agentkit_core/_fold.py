@@ -35,7 +35,7 @@ from agentkit_core._delta import (
 )
 from agentkit_core._errors import DeltaOutOfOrder
 from agentkit_core._ids import PartId
-from agentkit_core._json import JsonValue, decode_json
+from agentkit_core._json import JsonValue, decode_json, encode_json, without_lone_surrogates
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import (
     KIND_OF_PART,
@@ -50,11 +50,12 @@ from agentkit_core._part import (
     Text,
     ToolCall,
 )
-from agentkit_core._partial_json import PartialJson
+from agentkit_core._partial_json import PartialJson, repaired_json
 
 INCOMPLETE_KEY: Final = "agentkit.incomplete"
 """Metadata of a part that was still open when its stream was cut: True."""
 
+_BROKEN_OFF: Final = "the response broke off before the call was complete"
 _TAKES_TEXT: Final = (Text, Reasoning, ToolCall)
 _TAKES_BYTES: Final = (Media, File, Reasoning, Custom)
 _TAKES_VALUE: Final = (Structured, Custom, ToolCall)
@@ -65,13 +66,14 @@ def parsed_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
 
     Returns:
         The arguments and None; or `{}` and why they could not be read. Blank text and `null`
-        are how some providers write "no arguments".
+        are how some providers write "no arguments"; raw control characters and stray
+        backslashes in strings are read as meant.
     """
     if not text.strip():
         return {}, None
     try:
-        value = decode_json(text)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        value = _read(text)
+    except msgspec.DecodeError as error:
         return {}, f"not valid JSON: {error}"
     if value is None:
         return {}, None
@@ -80,21 +82,35 @@ def parsed_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
     return value, None
 
 
+def _read(text: str) -> JsonValue:
+    try:
+        return decode_json(text)
+    except msgspec.DecodeError:
+        repaired = repaired_json(text)
+        if repaired == text:
+            raise
+        return decode_json(repaired)
+
+
 def complete_call(call: ToolCall, text: str, *, cut: bool = False) -> ToolCall:
     """Give a call its arguments, from their whole text.
 
     Text that is not a JSON object is kept in `raw_input` and marked in `input_error`.
 
     Args:
-        call: The call so far; id, name and metadata are taken from it.
+        call: The call so far. Its `input` stays where `text` is blank: some servers send whole
+            arguments at once and an empty text after them.
         text: All the text of the arguments.
         cut: Whether the response broke off; then the call is marked even if it can be read.
     """
+    if cut:
+        seen = text if text.strip() or not call.input else encode_json(call.input).decode()
+        return replace(call, input={}, raw_input=seen, input_error=_BROKEN_OFF)
+    if not text.strip():
+        return call
     arguments, error = parsed_arguments(text)
-    if error is None and not cut:
-        return replace(call, input=arguments)
     if error is None:
-        error = "the response broke off before the call was complete"
+        return replace(call, input=arguments)
     return replace(call, input={}, raw_input=text, input_error=error)
 
 
@@ -115,7 +131,7 @@ class _Open:
         """The fields that came since it began, other than a call's arguments."""
         part, changes = self.part, dict[str, Any]()
         if self.metadata is not None:
-            changes["metadata"] = self.metadata
+            changes["metadata"] = dict(self.metadata)
         if self.value is not _NOTHING:
             changes["input" if type(part) is ToolCall else "value"] = self.value
         if self.text:
@@ -146,8 +162,8 @@ class _Open:
     def so_far(self) -> Part:
         """The part as far as it is known; a call has what can be read of its arguments."""
         part, changes = self.part, self.changed()
-        if type(part) is ToolCall and self.text:
-            changes["input"] = self._arguments_so_far()
+        if type(part) is ToolCall and self.text and (known := self._arguments_so_far()):
+            changes["input"] = known
         return replace(part, **changes) if changes else part
 
     def _arguments_so_far(self) -> dict[str, JsonValue]:
@@ -165,9 +181,7 @@ class _Open:
         if changes:
             part = replace(part, **changes)
         if type(part) is ToolCall and part.input_error is None:
-            if self.text or cut:
-                return complete_call(part, "".join(self.text), cut=cut)
-            return part
+            return complete_call(part, "".join(self.text), cut=cut)
         return part
 
 
@@ -288,8 +302,13 @@ class Fold:
     def _set_metadata(self, delta: SetMetadata) -> None:
         opened = self._find(delta, delta.part_id)
         if opened is not None:
-            known = opened.part.metadata if opened.metadata is None else opened.metadata
-            opened.metadata = _merged(known, delta.metadata)
+            if opened.metadata is None:
+                opened.metadata = dict(opened.part.metadata)
+            for key, value in delta.metadata.items():
+                if value is None:
+                    opened.metadata.pop(key, None)
+                else:
+                    opened.metadata[key] = value
 
     def _commit(self, delta: CommitPart) -> None:
         if delta.part_id is None:
@@ -345,10 +364,6 @@ def fold(deltas: Iterable[Delta], *, strict: bool = True, cut: bool = False) -> 
     return folding.finish(cut=cut)
 
 
-def _merged(known: MetadataMap, new: MetadataMap) -> MetadataMap:
-    return {key: one for key, one in {**known, **new}.items() if one is not None}
-
-
 def _kind(part: Part) -> str:
     return f"a {KIND_OF_PART[type(part)].value} part"
 
@@ -358,6 +373,6 @@ def _bytes_of(data: object) -> bytes:
         case InlineBytes(data=known):
             return known
         case InlineText(text=text):
-            return text.encode()
+            return without_lone_surrogates(text).encode()
         case _:
             return b""

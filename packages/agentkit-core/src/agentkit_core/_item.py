@@ -162,6 +162,11 @@ DRIVEABLE_KINDS: Final = frozenset({ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIF
 """Kinds of item that ask for an answer of the model when they stand last."""
 
 
+def has_calls(item: Item) -> bool:
+    """Whether there is any tool call; the quick question before `tool_calls`."""
+    return item.kind is ItemKind.ASSISTANT and ToolCall in map(type, item.parts)
+
+
 def with_parts(item: Item, parts: Sequence[Part]) -> Item:
     """Give an item other parts; the same item when they are the same objects."""
     same = len(parts) == len(item.parts) and all(map(is_, parts, item.parts))

@@ -7,13 +7,11 @@ earlier call of its id that is still open, since servers do use the same ids in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from msgspec.structs import replace
-
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import Item, ItemKind, with_parts
+from agentkit_core._item import Item, ItemKind, has_calls, with_parts
 from agentkit_core._part import TextOutput, ToolCall, ToolFailure, ToolResult
 
 INTERRUPTED_TEXT: Final = "No result: the call was interrupted and may not have been executed."
@@ -32,41 +30,52 @@ def interrupted_result(call: ToolCall) -> ToolResult:
 
 
 def paired(
-    items: Sequence[Item], *, orphan: Callable[[ToolResult], Item | None] | None = None
+    items: Sequence[Item],
+    *,
+    orphan: Callable[[ToolResult], Item | None] | None = None,
+    without: Callable[[Item], bool] | None = None,
 ) -> list[Item]:
     """Pair all calls and results.
 
     Args:
         items: Any history.
         orphan: What stands in place of a result without a call; None leaves it out.
+        without: Which items to leave out, together with the results of their calls.
 
     Returns:
         The items, with one tool item after each item that calls, its results in call order. In an
         item that was interrupted, calls without a result are left out: they are what was cut
-        off. Items in order are the same objects.
+        off (it may have no parts then). Items in order are the same objects.
     """
     answers = _Answers(items)
     made: list[Item] = []
     for at, item in enumerate(items):
+        if without is not None and without(item):
+            continue
         if item.kind is ItemKind.TOOL:
             if orphan is not None:
                 orphans = map(orphan, answers.orphans.get(at, ()))
                 made.extend(one for one in orphans if one is not None)
             continue
-        calls = item.tool_calls
-        if not calls:
+        if not has_calls(item):
             made.append(item)
             continue
+        calls = item.tool_calls
         results = [answers.by_call.get((at, place)) for place in range(len(calls))]
-        if item.interrupted and None in results:
-            lost = {id(call) for call, found in zip(calls, results, strict=True) if found is None}
-            item = replace(item, parts=tuple(one for one in item.parts if id(one) not in lost))
+        if item.interrupted and not all(results):
+            item = _without_unanswered(item, results)
             calls = item.tool_calls
             results = [found for found in results if found is not None]
         made.append(item)
         if calls:
             made.append(_tool_item(items, at, calls, results))
     return made
+
+
+def _without_unanswered(item: Item, results: Iterable[ToolResult | None]) -> Item:
+    answers = iter(results)
+    kept = [one for one in item.parts if type(one) is not ToolCall or next(answers) is not None]
+    return with_parts(item, kept)
 
 
 def _tool_item(
@@ -92,7 +101,7 @@ class _Answers:
         """Position of the tool item, to its results without a call."""
         open_calls: dict[ToolCallId, list[tuple[int, int]]] = {}
         for at, item in enumerate(items):
-            if item.kind is ItemKind.ASSISTANT:
+            if has_calls(item):
                 for place, call in enumerate(item.tool_calls):
                     open_calls.setdefault(call.id, []).append((at, place))
             elif item.kind is ItemKind.TOOL:
@@ -107,5 +116,7 @@ class _Answers:
 
 def _next(waiting: list[tuple[int, int]]) -> tuple[int, int]:
     """Take the first open call of the latest item that has one."""
-    latest = waiting[-1][0]
-    return waiting.pop(next(n for n, (at, _) in enumerate(waiting) if at == latest))
+    first = len(waiting) - 1
+    while first and waiting[first - 1][0] == waiting[-1][0]:
+        first -= 1
+    return waiting.pop(first)

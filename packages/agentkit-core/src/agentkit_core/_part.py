@@ -21,6 +21,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from agentkit_core._errors import MisplacedPart
 from agentkit_core._ids import ArtifactId, ToolCallId
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
@@ -180,9 +181,18 @@ class StructuredOutput(Struct, frozen=True, tag="structured", tag_field="type"):
 
 
 class PartsOutput(Struct, frozen=True, tag="parts", tag_field="type"):
-    """Several parts for the model, media among them; no tool calls or results."""
+    """Several parts for the model, media among them.
+
+    Raises:
+        MisplacedPart: A tool call or a tool result is among them.
+    """
 
     parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if type(part) is ToolCall or type(part) is ToolResult:
+                raise MisplacedPart(KIND_OF_PART[type(part)].value, kind="tool output")
 
 
 class FilesOutput(Struct, frozen=True, tag="files", tag_field="type"):

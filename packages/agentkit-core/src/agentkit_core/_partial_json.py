@@ -1,50 +1,71 @@
 """Partial JSON: what is known so far of an object that is still being sent.
 
-A closer: it follows brackets and strings as the text comes, and when asked cuts off what is
-unfinished (a key without a value, half a literal, half an escape), closes what is open and
-lets msgspec read the result. Text is shown as far as it came, and so are numbers: `12` may
-yet become `125`.
+A closer: it follows the grammar as the text comes, and when asked cuts off what is unfinished
+(a key without a value, half a literal, half an escape), closes what is open and lets msgspec
+read the result. Text is shown as far as it came, and so are numbers: `12` may yet become
+`125`.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import Final
 
 import msgspec
 
-from agentkit_core._json import JsonValue, decode_json
+from agentkit_core._json import MAX_DEPTH, JsonValue, decode_json
 
-_TOKEN: Final = re.compile(r'\s+|[{}\[\],:"]|[^\s{}\[\],:"]+')
+_TOKEN: Final = re.compile(r'[ \t\n\r]+|[{}\[\],:"]|[^ \t\n\r{}\[\],:"]+')
 _STRING_STOP: Final = re.compile(r'["\\]')
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_LITERALS: Final = frozenset({"true", "false", "null"})
+_NUMBER_BEGUN: Final = re.compile(
+    r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?:\.|[eE][+-]?)?"
+)
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _STRAY_BACKSLASH: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
+_HIGH_HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 _SMALL: Final = 1024
 """Up to this many characters, reading it all again at every delta costs next to nothing."""
+_PUNCTUATION: Final = '{}[],:"'
+_SPACE: Final = " \t\n\r"
+_WORD: Final = "a"
+"""Stands for a number or a literal, of which any character may be the first."""
+
+
+class _Next(Enum):
+    """What may come next, by the first character of the piece."""
+
+    OBJECT = "{"
+    KEY_OR_END = '"}'
+    KEY = '"'
+    COLON = ":"
+    VALUE = '"{[' + _WORD
+    VALUE_OR_END = '"{[]' + _WORD
+    COMMA_OR_END = ",]}"
 
 
 class PartialJson:
     """Reads one JSON object while it is being sent. Never raises.
 
     Raw control characters in strings and stray backslashes, which models do write, are read
-    as meant. What is not the beginning of an object reads as `{}`; text after its end is not
-    looked at; where the text breaks the grammar, what was known before stays.
+    as meant. What is not the beginning of an object reads as `{}`; from where the text breaks
+    the grammar, or after the object's end, nothing more is looked at.
     """
 
     def __init__(self) -> None:
-        self._text = ""
         self._chunks: list[str] = []
         self._length = 0
+        self._next = _Next.OBJECT
         self._open: list[str] = []
         """The closing bracket of each open container, outermost first."""
-        self._wants_key = False
         self._in_string = False
+        self._is_key = False
         self._escaped = False
-        self._escape_at = -1
-        self._scalar_at = -1
+        self._escapes = (-1, -1)
+        """Where the last two backslashes stand that begin an escape."""
+        self._word: list[str] = []
+        """The pieces of a number or literal that may go on."""
         self._safe = 0
         """Where the last complete value, or opening bracket, ends."""
         self._over = False
@@ -53,6 +74,8 @@ class PartialJson:
 
     def feed(self, text: str) -> None:
         """Take the next text, cut anywhere."""
+        if self._over:
+            return
         self._chunks.append(text)
         base, self._length = self._length, self._length + len(text)
         at = 0
@@ -70,8 +93,6 @@ class PartialJson:
         unread = self._length - self._read_length
         if unread and (exact or self._length <= _SMALL or unread * 8 >= self._length):
             self._read_length = self._length
-            self._text = "".join((self._text, *self._chunks))
-            self._chunks.clear()
             self._value = self._read()
         return self._value
 
@@ -83,87 +104,107 @@ class PartialJson:
         if stop is None:
             return len(text)
         if stop.group() == "\\":
-            self._escaped, self._escape_at = True, base + stop.start()
+            self._escaped = True
+            self._escapes = (self._escapes[1], base + stop.start())
         else:
             self._in_string = False
-            if self._wants_key:
-                self._wants_key = False
+            if self._is_key:
+                self._next = _Next.COLON
             else:
-                self._safe = base + stop.end()
+                self._next, self._safe = _Next.COMMA_OR_END, base + stop.end()
         return stop.end()
 
     def _token(self, text: str, at: int, base: int) -> int:
         found = _TOKEN.match(text, at)
-        if found is None:  # every character begins a word
+        if found is None:  # every character begins one
             return len(text)
-        word, end = found.group(), base + found.end()
-        if not self._open and word != "{":
-            self._over = not word.isspace()
-            return found.end()
-        scalar = word not in '{}[],:"' and not word.isspace()
-        if scalar:
-            if self._scalar_at < 0:
-                self._scalar_at = base + at
-            return found.end()
-        if self._scalar_at >= 0:
-            self._safe, self._scalar_at = base + at, -1
-        match word:
-            case "{" | "[":
-                self._open.append("}" if word == "{" else "]")
-                self._wants_key, self._safe = word == "{", end
-            case "}" | "]":
-                self._over = self._open.pop() != word or not self._open
-                self._wants_key, self._safe = False, end
-            case ",":
-                self._wants_key = self._open[-1] == "}"
-            case '"':
-                self._in_string = True
-            case _:
-                pass
+        piece = found.group()
+        if piece[0] in _PUNCTUATION:
+            self._end_word(base + at)
+            self._punctuation(piece, base + found.end())
+        elif piece[0] in _SPACE:
+            self._end_word(base + at)
+        elif self._word or _WORD in self._next.value:
+            self._word.append(piece)
+        else:
+            self._over = True
         return found.end()
 
-    def _read(self) -> dict[str, JsonValue]:
-        closed = self._closed_text()
-        for attempt in (closed, None):
-            try:
-                value = decode_json(attempt if attempt is not None else _repaired(closed))
-            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-                continue
-            return value if isinstance(value, dict) else {}
-        return self._value
+    def _end_word(self, at: int) -> None:
+        if self._word:
+            if _is_scalar("".join(self._word)):
+                self._next, self._safe = _Next.COMMA_OR_END, at
+            else:
+                self._over = True
+            self._word.clear()
 
-    def _closed_text(self) -> str:
-        text = self._text
+    def _punctuation(self, piece: str, end: int) -> None:
+        if self._over or piece not in self._next.value:
+            self._over = True
+            return
+        match piece:
+            case "{" | "[":
+                if len(self._open) == MAX_DEPTH:
+                    self._over = True
+                    return
+                self._open.append("}" if piece == "{" else "]")
+                self._next = _Next.KEY_OR_END if piece == "{" else _Next.VALUE_OR_END
+                self._safe = end
+            case "}" | "]":
+                if self._open[-1] != piece:
+                    self._over = True
+                    return
+                self._open.pop()
+                self._next, self._safe, self._over = _Next.COMMA_OR_END, end, not self._open
+            case ",":
+                self._next = _Next.KEY if self._open[-1] == "}" else _Next.VALUE
+            case ":":
+                self._next = _Next.VALUE
+            case _:
+                self._in_string, self._escapes = True, (-1, -1)
+                self._is_key = self._next in (_Next.KEY, _Next.KEY_OR_END)
+
+    def _read(self) -> dict[str, JsonValue]:
+        text = "".join(self._chunks)
+        self._chunks[:] = [text]
+        closed = self._closed(text)
+        try:
+            value = decode_json(closed)
+        except msgspec.DecodeError:
+            value = decode_json(repaired_json(closed))
+        return value if isinstance(value, dict) else {}
+
+    def _closed(self, text: str) -> str:
+        """Cut off what is unfinished and close what is open."""
         closers = "".join(reversed(self._open))
-        if self._in_string and not self._wants_key:
-            return f'{text[: self._string_end()]}"{closers}'
-        if self._scalar_at >= 0:
-            word = text[self._scalar_at :]
-            number = _NUMBER.match(word)
-            if word in _LITERALS:
-                return text + closers
-            if number is not None:
-                return text[: self._scalar_at] + number.group() + closers
+        if not self._safe:
+            return "{}"
+        if self._in_string and not self._is_key:
+            return f'{text[: self._string_end(text)]}"{closers}'
+        if self._word:
+            word = "".join(self._word)
+            number = _NUMBER_BEGUN.fullmatch(word)
+            known = number.group(1) if number else word
+            if _is_scalar(known):
+                return text[: self._length - len(word)] + known + closers
         return text[: self._safe] + closers
 
-    def _string_end(self) -> int:
+    def _string_end(self, text: str) -> int:
         """Where the text of an open string ends that can be read: before half an escape."""
-        text, at = self._text, self._escape_at
-        if at < 0 or len(text) - at >= 12:
-            return len(text)
-        if self._escaped or (text[at + 1 : at + 2] == "u" and len(text) - at < 6):
-            # Half of a surrogate pair may stand just before the half escape.
-            before = text[max(0, at - 6) : at]
-            return at - 6 if _HIGH_HALF.fullmatch(before) else at
-        if _HIGH_HALF.fullmatch(text[at : at + 6]) and len(text) - at == 6:
+        before, at = self._escapes
+        since = self._length - at
+        if at < 0 or since > 6:
+            return self._length
+        if self._escaped or (text[at + 1] == "u" and since < 6):
+            # The first half of a surrogate pair may stand just before.
+            return before if before == at - 6 and _HIGH_HALF.match(text, before) else at
+        if since == 6 and _HIGH_HALF.match(text, at):
             return at
-        return len(text)
+        return self._length
 
 
-_HIGH_HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
-
-
-def _repaired(text: str) -> str:
+def repaired_json(text: str) -> str:
+    """Escape raw control characters and stray backslashes in the strings of a JSON text."""
     return _STRING.sub(_repaired_string, text)
 
 
@@ -172,3 +213,11 @@ def _repaired_string(found: re.Match[str]) -> str:
         lambda one: one.group() if len(one.group()) > 1 else "\\\\", found[0]
     )
     return _CONTROL.sub(lambda one: f"\\u{ord(one.group()):04x}", text)
+
+
+def _is_scalar(word: str) -> bool:
+    try:
+        decode_json(word)
+    except msgspec.DecodeError:
+        return False
+    return True

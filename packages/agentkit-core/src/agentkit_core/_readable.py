@@ -5,13 +5,15 @@ One step of `sendable`; what it gives is read again without a change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from operator import is_
 from typing import Final
 
 from msgspec.structs import replace
 
 from agentkit_core._fold import INCOMPLETE_KEY
-from agentkit_core._item import Item, ItemKind, with_parts
+from agentkit_core._item import Item, ItemKind, Provenance, with_parts
 from agentkit_core._json import JsonValue, encode_json, without_lone_surrogates
 from agentkit_core._metadata import MetadataMap, metadata_owner
 from agentkit_core._part import (
@@ -20,7 +22,6 @@ from agentkit_core._part import (
     FilesOutput,
     Handle,
     Media,
-    Modality,
     Part,
     PartsOutput,
     Reasoning,
@@ -40,6 +41,33 @@ NO_OUTPUT: Final = "(no tool output)"
 MEDIA_FOLLOW: Final = "(see the attached media)"
 """What is sent for a tool that gave only media, where these follow the result."""
 
+_SEVERAL: Final = {"audio": "audio", "binary": "binary data"}
+
+
+class Closeness(IntEnum):
+    """How near an item's origin is to a target, farthest first."""
+
+    FOREIGN = 0
+    UNKNOWN = 1
+    API = 2
+    """The same provider and protocol, another model."""
+    MODEL = 3
+
+
+def closeness(origin: Provenance | None, target: Target) -> Closeness:
+    """Say how near an origin is to a target."""
+    if origin is None:
+        return Closeness.UNKNOWN
+    if origin.same_model(target.provider, target.api, target.model):
+        return Closeness.MODEL
+    same_api = origin.provider == target.provider and origin.api == target.api
+    return Closeness.API if same_api else Closeness.FOREIGN
+
+
+def media_follow(target: Target) -> bool:
+    """Whether media of a tool cannot stay inside its result."""
+    return target.tool_media_place is ToolMedia.AFTER_RESULTS or ItemKind.TOOL not in target.kinds
+
 
 class PartReader:
     """Reads items for one target."""
@@ -49,78 +77,65 @@ class PartReader:
         self._owners = frozenset({target.api, target.provider})
         self._custom_prefix = f"{target.api}."
         tool_media = target.tool_media
-        if target.tool_media_place is ToolMedia.AFTER_RESULTS:
+        if media_follow(target):
             # They end up in a user item, which has its own rule.
             tool_media &= target.media
         self._tool_media = tool_media
 
     def read(self, item: Item) -> Item:
         """Give the item with readable parts only; it may have none left."""
-        target, origin = self._target, item.provenance
-        own = item.kind is not ItemKind.ASSISTANT or (
-            origin is not None and origin.same_model(target.provider, target.api, target.model)
-        )
-        same_api = origin is None or (
-            origin.provider == target.provider and origin.api == target.api
-        )
+        origin = closeness(item.provenance, self._target)
+        signed = origin is Closeness.MODEL or item.kind is not ItemKind.ASSISTANT
         parts = list[Part]()
         for part in item.parts:
-            for one in self._read(part, own=own, same_api=same_api):
-                if not _repeats(one, part, parts):
-                    parts.append(one)
+            one = self._read(part, origin, signed=signed)
+            if one is not None and not _repeats(one, part, parts):
+                parts.append(one)
         read = with_parts(item, parts)
-        if not own and any(metadata_owner(key) in self._owners for key in item.metadata):
+        if not signed and any(metadata_owner(key) in self._owners for key in item.metadata):
             return replace(read, metadata=self._unsigned(item.metadata))
         return read
 
-    def _read(self, part: Part, *, own: bool, same_api: bool) -> Iterator[Part]:
+    def _read(self, part: Part, origin: Closeness, *, signed: bool) -> Part | None:
         if type(part) is Reasoning:
-            yield from self._reasoning(part, own=own)
-            return
+            return self._reasoning(part, own=origin is Closeness.MODEL)
         if type(part) is Custom:
-            if same_api and self._takes_custom(part):
-                yield part
-            return
-        if not own:
+            readable = origin is not Closeness.FOREIGN and self._takes_custom(part)
+            return part if readable else None
+        if not signed:
             part = self._without_signature(part)
         if type(part) is ToolResult:
-            yield self._result(part)
-        else:
-            yield from self._content(part, self._target.media)
+            return self._result(part)
+        return self._content(part)
 
-    def _content(self, part: Part, media: frozenset[Modality]) -> Iterator[Part]:
+    def _content(self, part: Part, *, of_tool: bool = False) -> Part | None:
         """What a user or a tool gives: text, media, files, values."""
         match part:
             case Text(text=text):
                 clean = without_lone_surrogates(text)
-                if clean.strip() or self._target.empty_text:
-                    yield part if clean is text else replace(part, text=clean)
+                if not clean.strip() and not self._target.empty_text:
+                    return None
+                return part if clean is text else replace(part, text=clean)
             case Media(modality=modality, data=data):
-                if modality not in media:
-                    yield Text(_omitted(modality.value, media is not self._target.media))
-                elif isinstance(data, Handle):
-                    yield Text(_not_loaded(modality.value))
-                else:
-                    yield part
-            case File(name=name, data=data):
+                if modality not in (self._tool_media if of_tool else self._target.media):
+                    return Text(_omitted(modality.value, of_tool=of_tool))
+                return Text(_not_loaded(modality.value)) if isinstance(data, Handle) else part
+            case File(data=data):
                 if not self._target.files:
-                    yield Text(_omitted(f"file {name}" if name else "file", False))
-                elif isinstance(data, Handle):
-                    yield Text(_not_loaded(f"file {name}" if name else "file"))
-                else:
-                    yield part
+                    return Text(_omitted(_file(part), of_tool=of_tool))
+                return Text(_not_loaded(_file(part))) if isinstance(data, Handle) else part
             case Structured() | ToolCall():
-                yield part
+                return part
             case _:
-                return
+                return None
 
-    def _reasoning(self, part: Reasoning, *, own: bool) -> Iterator[Part]:
+    def _reasoning(self, part: Reasoning, *, own: bool) -> Part | None:
         if own and INCOMPLETE_KEY not in part.metadata and self._takes_reasoning(part):
-            yield part
-            return
+            return part
         text = without_lone_surrogates(part.summary or "")
         if self._target.reasoning_as_text and not part.redacted and text.strip():
-            yield Text(text)
+            return Text(text)
+        return None
 
     def _takes_reasoning(self, part: Reasoning) -> bool:
         signed = any(_filled(part.metadata, key) for key in self._target.signature_keys)
@@ -161,12 +176,12 @@ class PartReader:
     def _parts_output(self, output: ToolOutput, parts: Sequence[Part]) -> ToolOutput:
         kept = list[Part]()
         for part in parts:
-            for one in self._content(part, self._tool_media):
-                if not isinstance(one, ToolCall) and not _repeats(one, part, kept):
-                    kept.append(one)
+            one = self._content(part, of_tool=True)
+            if one is not None and not _repeats(one, part, kept):
+                kept.append(one)
         if not kept:
             return TextOutput(NO_OUTPUT)
-        if len(kept) == len(parts) and all(a is b for a, b in zip(kept, parts, strict=True)):
+        if len(kept) == len(parts) and all(map(is_, kept, parts)):
             return output
         return PartsOutput(tuple(kept))
 
@@ -217,8 +232,9 @@ def output_text(output: ToolOutput) -> str:
 
 def reminder(parts: Sequence[Part]) -> tuple[Part, ...]:
     """Wrap what happened meanwhile so that it does not read as the user's own words."""
-    text = "\n".join(filter(None, map(_part_text, parts)))
-    return (Text(f"<system-reminder>\n{text}\n</system-reminder>"),)
+    media = [one for one in parts if isinstance(one, Media | File)]
+    text = "\n".join(_part_text(one) for one in parts if isinstance(one, Text | Structured))
+    return (Text(f"<system-reminder>\n{text}\n</system-reminder>"), *media)
 
 
 def _part_text(part: Part) -> str:
@@ -228,16 +244,21 @@ def _part_text(part: Part) -> str:
         case Structured(value=value):
             return encode_json(value).decode()
         case Media(modality=modality):
-            return _omitted(modality.value, False)
-        case File(name=name):
-            return _omitted(f"file {name}" if name else "file", False)
+            return f"({modality.value})"
+        case File():
+            return f"({_file(part)})"
         case _:
             return ""
 
 
-def _omitted(what: str, of_tool: bool) -> str:
+def _file(part: File) -> str:
+    return f"file {without_lone_surrogates(part.name)}" if part.name else "file"
+
+
+def _omitted(what: str, *, of_tool: bool) -> str:
     owner = "tool " if of_tool else ""
-    return f"({owner}{what} omitted: model does not support {what.split(' ', 1)[0]}s)"
+    sort = what.partition(" ")[0]
+    return f"({owner}{what} omitted: model does not support {_SEVERAL.get(sort, f'{sort}s')})"
 
 
 def _not_loaded(what: str) -> str:

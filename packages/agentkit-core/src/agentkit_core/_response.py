@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from agentkit_core._delta import Delta
+from agentkit_core._delta import AppendText, Delta
 from agentkit_core._failure import FailureKind, ProviderFailure
 from agentkit_core._finish import FinishReason, with_native_reasons
 from agentkit_core._fold import Fold
@@ -27,7 +27,10 @@ class ResponseStarted(Struct, frozen=True, tag="response_started", tag_field="ty
 
 
 class UsageReported(Struct, frozen=True, tag="usage_reported", tag_field="type"):
-    """The usage of this response as known now; it replaces what was reported before."""
+    """The usage of this response as known now.
+
+    It takes the place of what was reported before, number by number: None changes nothing.
+    """
 
     usage: Usage
 
@@ -106,19 +109,25 @@ class ResponseFold:
         Raises:
             DeltaOutOfOrder: If strict, a delta does not fit.
         """
+        if self._end is not None:
+            return
         feed = self._fold.feed
         for event in events:
-            if self._end is not None:
+            # Nearly all events are text.
+            if type(event) is AppendText:
+                feed(event)
+            elif isinstance(event, ResponseFinished | ResponseFailed):
+                self._end = event
                 return
-            kind = type(event)
-            if kind is ResponseFinished or kind is ResponseFailed:
-                self._end = event  # type: ignore[assignment]
-            elif kind is UsageReported:
-                self._usage = event.usage  # type: ignore[union-attr]
-            elif kind is ResponseStarted:
-                self._provenance = event.provenance  # type: ignore[union-attr]
+            elif isinstance(event, UsageReported):
+                self._report(event.usage)
+            elif isinstance(event, ResponseStarted):
+                self._provenance = event.provenance
             else:
-                feed(event)  # type: ignore[arg-type]
+                feed(event)
+
+    def _report(self, usage: Usage) -> None:
+        self._usage = usage if self._usage is None else self._usage.updated_by(usage)
 
     def partial(self) -> ModelResponse:
         """Show the response as far as it has come, unfinished parts included."""

@@ -3,9 +3,10 @@
 The stored transcript is not touched; a second application changes nothing; a longer history
 begins with what the shorter one gave, so that providers' prefix caches hit. In order:
 
-    1. failed responses are left out, the rest of an item that was cut off is kept
-    2. what the target cannot read is replaced or left out, part by part
-    3. calls and results are paired, each with one result right after it
+    1. failed responses are left out, with the results of their calls; of an interrupted item,
+       what is whole is kept
+    2. calls and results are paired, each with one result right after it
+    3. what the target cannot read is replaced or left out, part by part
     4. call ids and tool names become ones that the target accepts
     5. media that tools gave move to where the target wants them
     6. kinds without a role of their own become the next best
@@ -15,10 +16,12 @@ begins with what the shorter one gave, so that providers' prefix caches hit. In 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from msgspec.structs import replace
 
-from agentkit_core._call_ids import CallIds, fitted
+from agentkit_core._call_ids import CallIds
 from agentkit_core._finish import FinishReason
 from agentkit_core._item import Item, ItemKind, with_parts
 from agentkit_core._json import encode_json
@@ -26,12 +29,14 @@ from agentkit_core._pairing import paired
 from agentkit_core._part import Part, Text, ToolCall, ToolResult
 from agentkit_core._readable import (
     PartReader,
+    closeness,
     labelled,
+    media_follow,
     output_text,
     reminder,
     without_media,
 )
-from agentkit_core._target import Target, ToolMedia
+from agentkit_core._target import Target
 
 
 def sendable(
@@ -54,63 +59,49 @@ def sendable(
     """
     if to_model is not None:
         items = [one for one in map(to_model, items) if one is not None]
-    reader = PartReader(target)
-    readable = [reader.read(item) for item in items if item.finish_reason is not FinishReason.ERROR]
-    made: Iterable[Item] = paired(
-        [item for item in readable if item.parts], orphan=lambda result: _orphan(result, target)
-    )
-    made = _renamed(made, target)
-    if target.tool_media_place is ToolMedia.AFTER_RESULTS:
+    whole = paired(items, orphan=lambda result: _orphan(result, target), without=_failed)
+    readable = map(PartReader(target).read, whole)
+    made: Iterable[Item] = _renamed((item for item in readable if item.parts), target)
+    if media_follow(target):
         made = _with_media_after_results(made)
     made = [_of_own_kind(item, target) for item in made]
     if target.first_user:
         made = _user_first(made)
-    return tuple(made if target.consecutive_roles else _merged(made))
+    return tuple(made if target.consecutive_roles else _merged(made, target))
 
 
-def _orphan(result: ToolResult, target: Target) -> Item | None:
+def _failed(item: Item) -> bool:
+    return item.finish_reason is FinishReason.ERROR
+
+
+def _orphan(result: ToolResult, target: Target) -> Item:
     if target.orphan_results and ItemKind.TOOL in target.kinds:
         return Item.tool(result)
-    text = output_text(result.output)
-    return Item.user(f"[Result of an earlier tool call: {text}]")
+    rest, media = without_media(result)
+    return Item.user(f"[Result of an earlier tool call: {output_text(rest.output)}]", *media)
 
 
 def _renamed(items: Iterable[Item], target: Target) -> Iterator[Item]:
-    ids = CallIds(target.call_ids)
+    ids = CallIds(target.call_ids, names=target.tool_names)
     before: Item | None = None
     for item in items:
-        if item.kind is ItemKind.TOOL and (before is None or not before.tool_calls):
-            before = item  # an orphan that the target accepts; nothing to pair it with
-        else:
-            before = ids.renamed(item, before)
-        yield _with_good_names(before, target)
-
-
-def _with_good_names(item: Item, target: Target) -> Item:
-    if item.kind is not ItemKind.ASSISTANT:
-        return item
-    return with_parts(item, [_well_named(part, target) for part in item.parts])
-
-
-def _well_named(part: Part, target: Target) -> Part:
-    if type(part) is not ToolCall or target.tool_names.accepts(part.name):
-        return part
-    return replace(part, name=fitted(part.name or "unknown_tool", target.tool_names))
+        before = ids.renamed(item, before)
+        yield before
 
 
 def _with_media_after_results(items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
+        if item.kind is not ItemKind.TOOL:
+            yield item
+            continue
         moved: list[Part] = []
-        parts: list[Part] = []
-        for part in item.parts:
-            if type(part) is ToolResult:
-                kept, media = without_media(part)
-                if media:
-                    moved += labelled(part, media)
-                parts.append(kept)
-            else:
-                parts.append(part)
-        yield with_parts(item, parts)
+        kept: list[Part] = []
+        for result in item.tool_results:
+            rest, media = without_media(result)
+            kept.append(rest)
+            if media:
+                moved += labelled(result, media)
+        yield with_parts(item, kept)
         if moved:
             yield Item(ItemKind.USER, tuple(moved), created_at=item.created_at)
 
@@ -159,16 +150,15 @@ def _user_first(items: Sequence[Item]) -> list[Item]:
     return list(items)
 
 
-def _merged(items: Iterable[Item]) -> Iterator[Item]:
+def _merged(items: Iterable[Item], target: Target) -> Iterator[Item]:
     """Merge neighbours of one kind; results stay as they are, one item a round."""
-    held: Item | None = None
-    for item in items:
-        if held is None:
-            held = item
-        elif held.kind is item.kind and item.kind is not ItemKind.TOOL:
-            held = replace(held, parts=held.parts + item.parts)
-        else:
-            yield held
-            held = item
-    if held is not None:
-        yield held
+    for kind, neighbours in groupby(items, key=attrgetter("kind")):
+        group = list(neighbours)
+        if kind is ItemKind.TOOL or len(group) == 1:
+            yield from group
+            continue
+        # What is only worth something to its own model is gone from all others by now, so the
+        # item may say that all of it comes from the nearest.
+        nearest = max(group, key=lambda item: closeness(item.provenance, target))
+        parts = tuple(part for item in group for part in item.parts)
+        yield replace(group[0], parts=parts, provenance=nearest.provenance)

@@ -13,21 +13,26 @@ from functools import lru_cache
 from msgspec import Struct
 
 from agentkit_core._item import ItemKind
+from agentkit_core._json import without_lone_surrogates
 from agentkit_core._part import Modality
 
 
 class IdRule(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which ids of tool calls a target accepts; never an empty one."""
+    """Which ids of tool calls a target accepts.
+
+    Never an empty one, nor one with half a surrogate pair, which cannot be written.
+    """
 
     characters: str | None = "A-Za-z0-9_-"
-    """The inside of a regular expression's character class; None allows any character."""
+    """The inside of a regular expression's character class, `0-9a-f` among it; None allows any
+    character."""
     max_length: int | None = 64
     exact_length: int | None = None
     """The one length that is accepted, where there is but one; `max_length` is not read then."""
 
     def accepts(self, call_id: str) -> bool:
         """Whether the id may be sent as it is."""
-        if not call_id:
+        if not call_id or without_lone_surrogates(call_id) is not call_id:
             return False
         if self.exact_length is not None:
             if len(call_id) != self.exact_length:

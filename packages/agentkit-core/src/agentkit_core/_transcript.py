@@ -12,6 +12,7 @@ one that keeps the rules, and `sendable` (in `_sendable`) one that a given model
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import overload
 
 from agentkit_core._call_ids import ANY_ID, CallIds
@@ -30,13 +31,11 @@ from agentkit_core._part import ToolCall
 class _Spine:
     """Items shared by all transcripts that grew from one; each sees a prefix of it."""
 
-    __slots__ = ("call_at", "claims", "items")
+    __slots__ = ("call_at", "items")
 
     def __init__(self) -> None:
         self.items: list[Item] = []
         self.call_at: dict[ToolCallId, int] = {}
-        self.claims: dict[int, object] = {}
-        """By length: who extends the prefix of that length in place. Others copy it."""
 
 
 class Transcript(Sequence[Item]):
@@ -52,14 +51,17 @@ class Transcript(Sequence[Item]):
         TranscriptError: The items break a rule; the error says which item and how.
     """
 
-    __slots__ = ("_length", "_open", "_spine")
+    __slots__ = ("_length", "_open", "_spine", "_ticket")
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         self._spine = _Spine()
         self._length = 0
         self._open: dict[ToolCallId, ToolCall] = {}
+        self._ticket: list[None] = [None]
+        """Whoever takes it out may extend the spine in place; all others copy it."""
         grown = self.append(*items)
-        self._spine, self._length, self._open = grown._spine, grown._length, grown._open
+        self._spine, self._length = grown._spine, grown._length
+        self._open, self._ticket = grown._open, grown._ticket
 
     def append(self, *items: Item) -> Transcript:
         """Add items at the end, all of them or none.
@@ -103,27 +105,33 @@ class Transcript(Sequence[Item]):
         calls: dict[ToolCallId, int],
         waiting: dict[ToolCallId, ToolCall],
     ) -> Transcript:
-        grown = Transcript.__new__(Transcript)
-        spine = self._spine
-        # `setdefault` is atomic: of two threads that append to one transcript, one extends the
-        # shared spine, and the other copies its prefix.
-        if spine.claims.setdefault(self._length, grown) is not grown:
-            spine = _Spine()
-            spine.items = self._spine.items[: self._length]
-            spine.call_at = {
-                call_id: at for call_id, at in self._spine.call_at.items() if at < self._length
-            }
+        try:
+            # Atomic: of two threads that append to one transcript, one gets the ticket.
+            self._ticket.pop()
+            spine = self._spine
+        except IndexError:
+            spine = self._copied_spine()
         spine.items.extend(items)
         spine.call_at.update(calls)
+        grown = Transcript.__new__(Transcript)
         grown._spine = spine
         grown._length = self._length + len(items)
         grown._open = waiting
+        grown._ticket = [None]
         return grown
+
+    def _copied_spine(self) -> _Spine:
+        spine = _Spine()
+        spine.items = self._spine.items[: self._length]
+        # `copy` first: another thread may be extending the original.
+        known = self._spine.call_at.copy()
+        spine.call_at = {call_id: at for call_id, at in known.items() if at < self._length}
+        return spine
 
     @property
     def items(self) -> tuple[Item, ...]:
         """All items, oldest first."""
-        return tuple(self)
+        return tuple(self._spine.items[: self._length])
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
@@ -142,7 +150,8 @@ class Transcript(Sequence[Item]):
     def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
         """Give the item, or the items, at a position among those of this transcript."""
         if isinstance(index, slice):
-            return tuple(self._spine.items[n] for n in range(*index.indices(self._length)))
+            places = range(*index.indices(self._length))
+            return tuple(map(self._spine.items.__getitem__, places))
         if not -self._length <= index < self._length:
             raise IndexError(f"item {index} of a transcript of {self._length}")
         return self._spine.items[index if index >= 0 else index + self._length]
@@ -151,8 +160,7 @@ class Transcript(Sequence[Item]):
         return self._length
 
     def __iter__(self) -> Iterator[Item]:
-        items = self._spine.items
-        return (items[n] for n in range(self._length))
+        return islice(self._spine.items, self._length)
 
     def __eq__(self, other: object) -> bool:
         """Whether the items are equal."""
@@ -185,9 +193,10 @@ def open_calls(items: Sequence[Item]) -> tuple[ToolCall, ...]:
 def repair(items: Sequence[Item]) -> tuple[Item, ...]:
     """Make a history that keeps the rules, from any history.
 
-    Calls without a result get one that says "interrupted"; results without a call, and second
-    results, are dropped; late results move to their call; empty and repeated call ids are
-    replaced. A history that keeps the rules is returned item by item as it is.
+    Calls without a result get one that says "interrupted", or are dropped where the whole item
+    is `interrupted`; results without a call, and second results, are dropped; late results move
+    to their call, those of one round into one tool item; empty and repeated call ids are
+    replaced. Items that need no change are the same objects.
     """
     ids = CallIds(ANY_ID)
     made: list[Item] = []

@@ -5,7 +5,8 @@ never hold the same token twice; `reasoning` alone is a share of `output`. `None
 reported", which is not zero. Money is `Decimal`, per currency; an unknown price is unknown.
 
 Adding is associative and has a neutral element (`TokenUsage()`, `CostUsage()`, `Usage()`),
-so usage can be summed in any grouping. What is known is summed over what is not, and
+so usage can be summed in any grouping; reports of one and the same request replace each
+other instead (`updated_by`). What is known is summed over what is not, and
 `Usage` counts for how many requests it is complete: a sum is exact where
 `reported_requests == requests`, else a lower bound.
 """
@@ -54,6 +55,16 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True):
             _sum(self.cache_read, other.cache_read),
             _sum(self.cache_write, other.cache_write),
             _sum(self.reasoning, other.reasoning),
+        )
+
+    def updated_by(self, later: TokenUsage) -> TokenUsage:
+        """Take what a later report of the same request says; what it leaves out stays."""
+        return TokenUsage(
+            _later(self.input, later.input),
+            _later(self.output, later.output),
+            _later(self.cache_read, later.cache_read),
+            _later(self.cache_write, later.cache_write),
+            _later(self.reasoning, later.reasoning),
         )
 
 
@@ -118,8 +129,26 @@ class Usage(Struct, frozen=True, omit_defaults=True):
             self.metadata | other.metadata,
         )
 
+    def updated_by(self, later: Usage) -> Usage:
+        """Take what a later report of the same requests says; what it leaves out stays.
+
+        Nothing is added up: many servers repeat running totals in every chunk.
+        """
+        return Usage(
+            self.tokens.updated_by(later.tokens),
+            later.cost if later.cost.amounts else self.cost,
+            max(self.requests, later.requests),
+            max(self.reported_requests, later.reported_requests),
+            max(self.priced_requests, later.priced_requests),
+            self.metadata | later.metadata,
+        )
+
 
 def _sum(one: int | None, other: int | None) -> int | None:
     if one is None:
         return other
     return one if other is None else one + other
+
+
+def _later(known: int | None, reported: int | None) -> int | None:
+    return known if reported is None else reported
