@@ -9,10 +9,15 @@ import pytest
 
 from together.sources import ROOT
 
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted(
+    path.parent if path.name == "__main__.py" else path
+    for pattern in ("*.py", "*/__main__.py")
+    for path in (ROOT / "examples").glob(pattern)
+)
+"""Files, and folders that are run as a whole."""
 
 OFFLINE = """
-import runpy, socket, sys
+import os, runpy, socket, sys
 
 connect = socket.socket.connect
 
@@ -30,6 +35,7 @@ def resolve_nothing(host, *rest, **more):
 look_up, socket.getaddrinfo = socket.getaddrinfo, resolve_nothing
 socket.socket.connect = only_here
 sys.argv = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
