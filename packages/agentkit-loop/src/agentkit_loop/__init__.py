@@ -2,6 +2,7 @@
 
 from agentkit_loop._agent import Agent
 from agentkit_loop._config import BusyInput, Execution, LoopConfig, QueueMode
+from agentkit_loop._conversation import OnApproval, Prompt, SessionView
 from agentkit_loop._effects import (
     Abort,
     AnsweredEffect,
@@ -48,7 +49,7 @@ from agentkit_loop._kernel import start, step
 from agentkit_loop._limits import Limits
 from agentkit_loop._request import model_request
 from agentkit_loop._retry import RetryPolicy, wait_before_retry_s
-from agentkit_loop._session import BlockingSession, OnApproval, Prompt, Session, SessionView
+from agentkit_loop._session import BlockingSession, Session
 from agentkit_loop._state import (
     CallState,
     CallStatus,

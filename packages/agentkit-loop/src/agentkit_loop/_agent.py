@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from contextlib import aclosing, asynccontextmanager, closing, contextmanager, suppress
 from typing import Any, cast
 
 from agentkit_core import Item, ModelOptions, SessionId
 from agentkit_loop._clock import SystemClock
 from agentkit_loop._config import LoopConfig
-from agentkit_loop._errors import WrongModelForm
+from agentkit_loop._conversation import OnApproval, Prompt, items_of
+from agentkit_loop._errors import ReporterFailed, WrongModelForm
 from agentkit_loop._kernel import Effects, start
-from agentkit_loop._session import BlockingSession, OnApproval, Prompt, Session, items_of
+from agentkit_loop._session import BlockingSession, Session
 from agentkit_loop._state import State
 from agentkit_loop._teller import Teller
 from agentkit_loop.events import Event, TurnResult
@@ -152,8 +153,11 @@ class Agent:
         session = Session(driver, on_approval=self._on_approval)
         try:
             yield session
-        finally:
-            await session.close()
+        except BaseException:
+            with suppress(ReporterFailed):  # the first failure is the one to tell
+                await session.close()
+            raise
+        await session.close()
 
     @contextmanager
     def session_blocking(
@@ -178,8 +182,11 @@ class Agent:
         session = BlockingSession(driver, on_approval=self._on_approval)
         try:
             yield session
-        finally:
-            session.close()
+        except BaseException:
+            with suppress(ReporterFailed):  # the first failure is the one to tell
+                session.close()
+            raise
+        session.close()
 
     def _start(
         self, session_id: SessionId | None, history: Iterable[Item]

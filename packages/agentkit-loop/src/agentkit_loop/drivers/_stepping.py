@@ -15,14 +15,10 @@ from agentkit_core import (
     AppendText,
     BeginPart,
     CommitPart,
-    FailureKind,
     ModelEvent,
     ModelRequest,
     ModelResponse,
-    NormalizeError,
-    ProviderFailure,
     ReplaceStructured,
-    ResponseFailed,
     ResponseFold,
     SetMetadata,
     TurnId,
@@ -45,26 +41,19 @@ from agentkit_loop._inputs import (
     Input,
     ModelFailed,
     ModelResponded,
-    PreflightAllowed,
-    PreflightAsked,
-    PreflightRefused,
-    ToolDone,
     ToolProgressed,
 )
 from agentkit_loop._kernel import step
 from agentkit_loop._request import model_request
 from agentkit_loop._state import State
-from agentkit_loop._steps import ApprovalAsk, Finished, Step
+from agentkit_loop._steps import Finished, Step
 from agentkit_loop._teller import Teller
+from agentkit_loop.drivers._answers import verdict_on
 from agentkit_loop.events import ContentDelta
 from agentkit_loop.ports import Clock
 from agentkit_tools_core import (
-    Allowed,
     Executor,
-    NeedsApproval,
-    Refused,
     ToolContext,
-    ToolOutcome,
     ToolRequest,
 )
 
@@ -214,8 +203,7 @@ class Stepper(ABC):
         self.teller.tell(effect.event, effect.turn_id)
 
     def _persist(self, effect: Persist) -> None:
-        # The transcript lives in the state alone; whoever saves the state has saved this.
-        del effect
+        """Nothing: the transcript is in the state; whoever saves that has saved this."""
 
     def _yield(self, effect: Yield) -> None:
         if self._steps and not isinstance(self._steps[-1], Finished):
@@ -239,7 +227,7 @@ class Stepper(ABC):
 
     def _preflight(self, effect: Preflight) -> None:
         verdict = self._executor.preflight(self._request_of(effect), granted=effect.granted)
-        self._inbox.append(_ANSWER_OF_VERDICT[type(verdict)](effect, verdict))
+        self._inbox.append(verdict_on(effect, verdict))
 
     # parts of the effects that take time
 
@@ -287,62 +275,14 @@ class Stepper(ABC):
         """Seconds until a moment; 0 or less if it has passed."""
         return (at - self._clock.now_ms()) / 1000
 
+    def interrupt(self) -> None:
+        """Cancel the turn because an exception leaves the driver."""
+        self.cancel()
+        # One exception is enough; what reporters made of the cancelling would be raised late.
+        self.teller.stopped_by = None
+
     def raise_failure(self) -> None:
         """Raise what a reporter wants raised, once."""
         failure, self.teller.stopped_by = self.teller.stopped_by, None
         if failure is not None:
             raise failure
-
-
-def tool_done(effect: StartTool, outcome: ToolOutcome) -> ToolDone:
-    """Make the answer of a tool that was run."""
-    return ToolDone(effect.id, outcome.result, outcome.stop)
-
-
-def failed_call(error: Exception) -> ResponseFailed:
-    """Make the end of an answer of a model call that raised, against its contract."""
-    kind = FailureKind.PROTOCOL
-    if isinstance(error, NormalizeError):
-        kind = FailureKind.INVALID_REQUEST
-    return ResponseFailed(
-        ProviderFailure(kind=kind, message=f"{type(error).__name__}: {error}", retryable=False)
-    )
-
-
-def log_unclosed(error: Exception) -> None:
-    """Note that a response could not be closed; the run goes on."""
-    import logging  # takes long to load, and a run without a fault needs none
-
-    logging.getLogger("agentkit_loop").warning("a response was not closed cleanly: %r", error)
-
-
-def _allowed(effect: Preflight, verdict: Allowed) -> PreflightAllowed:
-    return PreflightAllowed(effect.id)
-
-
-def _refused(effect: Preflight, verdict: Refused) -> PreflightRefused:
-    return PreflightRefused(effect.id, verdict.result)
-
-
-def _asked(effect: Preflight, verdict: NeedsApproval) -> PreflightAsked:
-    asks = tuple(
-        ApprovalAsk(
-            one.id,
-            effect.call_id,
-            effect.name,
-            effect.input,
-            one.kind,
-            one.summary,
-            one.reason,
-            one.metadata,
-        )
-        for one in verdict.requests
-    )
-    return PreflightAsked(effect.id, asks)
-
-
-_ANSWER_OF_VERDICT: Final[Mapping[type[Any], Callable[[Preflight, Any], Input]]] = {
-    Allowed: _allowed,
-    Refused: _refused,
-    NeedsApproval: _asked,
-}

@@ -15,13 +15,8 @@ from agentkit_core import ModelEvent
 from agentkit_loop._effects import AnsweredEffect, CallModel, EffectId, StartTimer, StartTool
 from agentkit_loop._inputs import Input, TimerFired
 from agentkit_loop._steps import Step
-from agentkit_loop.drivers._stepping import (
-    Answering,
-    Stepper,
-    failed_call,
-    log_unclosed,
-    tool_done,
-)
+from agentkit_loop.drivers._answers import failed_call, log_unclosed, tool_done
+from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import BlockingModelSession
 
 _SLICE_S: Final = 0.1
@@ -89,7 +84,7 @@ class BlockingDriver(Stepper):
                 self.feed(answer)
             self.raise_failure()
         except BaseException:
-            self.on_thread(self.cancel)
+            self.on_thread(self.interrupt)
             self.release()
             raise
 

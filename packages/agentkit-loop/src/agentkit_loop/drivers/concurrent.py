@@ -26,7 +26,8 @@ from agentkit_core import ModelEvent
 from agentkit_loop._effects import AnsweredEffect, CallModel, EffectId, StartTimer, StartTool
 from agentkit_loop._inputs import Input, TimerFired
 from agentkit_loop._steps import Step
-from agentkit_loop.drivers._stepping import Answering, Stepper, failed_call, log_unclosed, tool_done
+from agentkit_loop.drivers._answers import failed_call, log_unclosed, tool_done, tool_lost
+from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import ModelSession
 
 _CLOSE_WITHIN_S: Final = 5.0
@@ -110,7 +111,7 @@ class ConcurrentDriver(Stepper):
             await self._advance()
             self.raise_failure()
         except BaseException:
-            self.cancel()
+            self.interrupt()
             await self.release()
             raise
 
@@ -149,6 +150,10 @@ class ConcurrentDriver(Stepper):
         fault, self._fault = self._fault, None
         if fault is not None:
             raise fault
+        for effect in tuple(self.state.out.values()):
+            # A tool that waits for something that is cancelled ends as if it were cancelled itself.
+            if isinstance(effect, StartTool) and effect not in self.pending:
+                self.feed(tool_lost(effect))
 
     def _spawn(self) -> None:
         while self._group is not None and self.pending:
