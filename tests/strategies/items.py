@@ -1,0 +1,297 @@
+"""Parts, items, histories and targets: tidy ones, and such as storage and crashes leave behind."""
+
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
+
+from agentkit_core import (
+    ArtifactId,
+    CostUsage,
+    Custom,
+    DataRef,
+    FailureKind,
+    File,
+    FilesOutput,
+    FinishReason,
+    Handle,
+    IdRule,
+    InlineBytes,
+    InlineText,
+    Item,
+    ItemKind,
+    Media,
+    MessageId,
+    MetadataMap,
+    Modality,
+    Part,
+    PartsOutput,
+    Provenance,
+    ProviderFailure,
+    Reasoning,
+    ReasoningRule,
+    Structured,
+    StructuredOutput,
+    Target,
+    Text,
+    TextOutput,
+    TokenUsage,
+    ToolCall,
+    ToolCallId,
+    ToolFailure,
+    ToolMedia,
+    ToolOutput,
+    ToolResult,
+    Transcript,
+    Uri,
+    Usage,
+)
+from strategies.json_values import json_objects, json_values, odd_texts, texts
+
+HERE = Provenance("here", "an_api", "a-model")
+"""The model that all targets name."""
+ORIGINS = (
+    None,
+    HERE,
+    Provenance("here", "an_api", "another-model", response_id="r-1"),
+    Provenance("there", "another_api", "a-model", response_model="a-model-2"),
+)
+KEYS = ("an_api.signature", "another_api.signature", "here.id", "app.note", "agentkit.incomplete")
+SPEAKING = tuple(kind for kind in ItemKind if kind not in (ItemKind.ASSISTANT, ItemKind.TOOL))
+
+CALL_IDS = ("", "a", "call_0", "functions.Bash:0", "x" * 90 + "1", "x" * 90 + "2", "a|b", "\ud800")
+NAMES = ("look", "read file!", "", "é", "n" * 80, "\ud800")
+
+
+def counts() -> SearchStrategy[int | None]:
+    """A token count, or that none was reported."""
+    return st.none() | st.integers(0, 10_000)
+
+
+def token_usages() -> SearchStrategy[TokenUsage]:
+    """Any token counts."""
+    return st.builds(TokenUsage, counts(), counts(), counts(), counts(), counts())
+
+
+def cost_usages() -> SearchStrategy[CostUsage]:
+    """Any amounts of any few currencies."""
+    amounts = st.decimals(0, 1000, places=6)
+    codes = st.sampled_from(["USD", "EUR", "CNY"])
+    return st.builds(CostUsage, st.dictionaries(codes, amounts, max_size=3))
+
+
+def usages() -> SearchStrategy[Usage]:
+    """Any usage."""
+    some = st.integers(0, 3)
+    return st.builds(
+        Usage, token_usages(), cost_usages(), some, some, some, json_objects(st.sampled_from(KEYS))
+    )
+
+
+def metadata() -> SearchStrategy[MetadataMap]:
+    """Metadata of several owners, mostly none."""
+    values = st.one_of(st.just("QUJD"), st.just(" "), st.just(True), json_values())
+    return st.one_of(st.just({}), st.dictionaries(st.sampled_from(KEYS), values, max_size=2))
+
+
+def data_refs() -> SearchStrategy[DataRef]:
+    """Content, or where it is."""
+    return st.one_of(
+        st.builds(InlineText, texts()),
+        st.builds(InlineBytes, st.binary(max_size=8)),
+        st.builds(Uri, st.just("https://example.com/a")),
+        st.builds(Handle, st.just(ArtifactId("a1"))),
+    )
+
+
+def contents(text: SearchStrategy[str]) -> SearchStrategy[Part]:
+    """Parts that a user or a tool may give."""
+    return st.one_of(
+        st.builds(Text, text, metadata=metadata()),
+        st.builds(Media, st.sampled_from(Modality), st.just("image/png"), data_refs()),
+        st.builds(File, data_refs(), st.none() | st.just("text/plain"), st.none() | text),
+        st.builds(Structured, json_values(text)),
+        st.builds(Custom, st.sampled_from(["an_api.search", "app.note"]), json_values(text)),
+    )
+
+
+def reasoning(text: SearchStrategy[str]) -> SearchStrategy[Reasoning]:
+    """Reasoning: signed or not, shown or withheld."""
+    return st.builds(
+        Reasoning,
+        st.none() | text,
+        st.none() | data_refs(),
+        redacted=st.booleans(),
+        metadata=metadata(),
+    )
+
+
+def tool_calls(
+    ids: SearchStrategy[str], text: SearchStrategy[str], names: SearchStrategy[str] | None = None
+) -> SearchStrategy[ToolCall]:
+    """Tool calls, good and bad."""
+    return st.builds(
+        ToolCall,
+        ids.map(ToolCallId),
+        st.just("look") if names is None else names,
+        json_objects(text),
+        st.none() | text,
+        st.none() | st.just("not valid JSON"),
+        metadata=metadata(),
+    )
+
+
+def tool_outputs(text: SearchStrategy[str]) -> SearchStrategy[ToolOutput]:
+    """Whatever a tool may give."""
+    parts = st.lists(contents(text), max_size=3).map(tuple)
+    files = st.lists(st.builds(File, data_refs(), name=st.none() | text), max_size=2).map(tuple)
+    return st.one_of(
+        st.builds(TextOutput, text),
+        st.builds(StructuredOutput, json_values(text)),
+        st.builds(PartsOutput, parts),
+        st.builds(FilesOutput, files),
+    )
+
+
+def tool_results(ids: SearchStrategy[str], text: SearchStrategy[str]) -> SearchStrategy[ToolResult]:
+    """Tool results, good and bad."""
+    return st.builds(
+        ToolResult,
+        ids.map(ToolCallId),
+        tool_outputs(text),
+        st.booleans(),
+        st.none() | st.sampled_from(ToolFailure),
+        details=json_values(),
+        usage=st.none() | usages(),
+        added_tools=st.lists(st.just("look"), max_size=1).map(tuple),
+        metadata=metadata(),
+    )
+
+
+def failures() -> SearchStrategy[ProviderFailure]:
+    """Any failure of a provider."""
+    return st.builds(
+        ProviderFailure,
+        kind=st.sampled_from(FailureKind),
+        message=texts(),
+        retryable=st.booleans(),
+        retry_after_s=st.none() | st.floats(0, 100),
+        status=st.none() | st.just(429),
+        raw=json_values(),
+    )
+
+
+def assistant_items(
+    ids: SearchStrategy[str], text: SearchStrategy[str], names: SearchStrategy[str] | None = None
+) -> SearchStrategy[Item]:
+    """What a model may have said, whole or cut off."""
+    parts = st.one_of(contents(text), reasoning(text), tool_calls(ids, text, names))
+    return st.builds(
+        Item,
+        st.just(ItemKind.ASSISTANT),
+        st.lists(parts, max_size=4).map(tuple),
+        metadata(),
+        st.none() | st.just(MessageId("m1")),
+        st.none() | st.integers(0, 2**41),
+        st.sampled_from(ORIGINS),
+        st.none() | st.sampled_from(FinishReason),
+        st.none() | usages(),
+        st.none() | failures(),
+        st.booleans(),
+    )
+
+
+def other_items(text: SearchStrategy[str]) -> SearchStrategy[Item]:
+    """What others than the model and its tools say."""
+    parts = st.lists(contents(text) | reasoning(text), max_size=3).map(tuple)
+    return st.builds(Item, st.sampled_from(SPEAKING), parts, metadata())
+
+
+def items(text: SearchStrategy[str] | None = None) -> SearchStrategy[Item]:
+    """Any item."""
+    said = texts() if text is None else text
+    ids = st.sampled_from(CALL_IDS) if text is not None else st.sampled_from(CALL_IDS[:-1])
+    results = st.lists(tool_results(ids, said), max_size=3).map(lambda some: Item.tool(*some))
+    names = st.sampled_from(NAMES[:-1])
+    return st.one_of(other_items(said), assistant_items(ids, said, names), results)
+
+
+def any_histories() -> SearchStrategy[list[Item]]:
+    """Any history, as damaged as can be: few ids, so that they meet, repeat and miss each other."""
+    said, ids = odd_texts(), st.sampled_from(CALL_IDS)
+    results = st.lists(tool_results(ids, said), max_size=3).map(lambda some: Item.tool(*some))
+    return st.lists(
+        st.one_of(other_items(said), assistant_items(ids, said, st.sampled_from(NAMES)), results),
+        max_size=6,
+    )
+
+
+@st.composite
+def tidy_histories(draw: st.DrawFn, max_rounds: int = 5) -> list[Item]:
+    """A history that keeps the rules of a transcript and has no open calls."""
+    history: list[Item] = []
+    for at in range(draw(st.integers(0, max_rounds))):
+        if draw(st.booleans()):
+            history.append(draw(other_items(texts())))
+            continue
+        ids = [f"{one}{at}-{n}" for n, one in enumerate(draw(st.lists(st.sampled_from("ab:"))))]
+        calls = [draw(tool_calls(st.just(call_id), texts())) for call_id in ids]
+        said = [Text(draw(texts()))]
+        parts: tuple[Part, ...] = tuple(draw(st.permutations([*calls, *said])))
+        origin = draw(st.sampled_from(ORIGINS))
+        history.append(replace(Item(ItemKind.ASSISTANT, parts), provenance=origin))
+        if called := history[-1].tool_calls:
+            ordered = [draw(tool_results(st.just(call.id), texts())) for call in called]
+            history.append(Item.tool(*ordered))
+    return history
+
+
+def transcripts() -> SearchStrategy[Transcript]:
+    """A transcript without open calls."""
+    return tidy_histories().map(Transcript)
+
+
+def id_rules() -> SearchStrategy[IdRule]:
+    """Rules as providers have them: any, by characters and length, one exact length."""
+    return st.one_of(
+        st.just(IdRule(characters=None, max_length=None)),
+        st.builds(
+            IdRule,
+            characters=st.sampled_from(["A-Za-z0-9_-", "A-Za-z0-9", "a-f0-9:", None]),
+            max_length=st.sampled_from([12, 40, 64, None]),
+        ),
+        st.just(IdRule(characters="A-Za-z0-9", exact_length=9)),
+    )
+
+
+def targets() -> SearchStrategy[Target]:
+    """Any target; its model is `HERE`."""
+    extra = st.frozensets(st.sampled_from(ItemKind))
+    modalities = st.frozensets(st.sampled_from(Modality))
+    return st.builds(
+        Target,
+        provider=st.just(HERE.provider),
+        api=st.just(HERE.api),
+        model=st.just(HERE.model),
+        kinds=extra.map(lambda some: some | {ItemKind.USER, ItemKind.ASSISTANT}),
+        media=modalities,
+        tool_media=modalities,
+        tool_media_place=st.sampled_from(ToolMedia),
+        files=st.booleans(),
+        call_ids=id_rules(),
+        tool_names=id_rules(),
+        reasoning=st.sampled_from(ReasoningRule),
+        signature_keys=st.sampled_from([(), ("an_api.signature",)]),
+        reasoning_as_text=st.booleans(),
+        empty_text=st.booleans(),
+        consecutive_roles=st.booleans(),
+        first_user=st.booleans(),
+        orphan_results=st.booleans(),
+        custom_kinds=st.none() | st.just(frozenset({"app.note"})),
+    )
+
+
+def money(amount: str, currency: str = "USD") -> CostUsage:
+    """So much of one currency."""
+    return CostUsage({currency: Decimal(amount)})
