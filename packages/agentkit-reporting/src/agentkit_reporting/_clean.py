@@ -1,0 +1,138 @@
+"""Text of strangers made safe for a terminal: no control bytes but newline and tab.
+
+What a model or a tool writes may hold sequences that move the cursor, rewrite what was shown,
+set the clipboard or answer for the user. They are taken out whole; a text may be cut anywhere,
+even inside a sequence.
+
+    dropped whole       CSI (ESC [ …), and the other sequences that begin with ESC
+                        OSC, DCS, SOS, PM, APC up to their end, to a newline at the latest
+                        the same in their 8-bit forms (U+0080 to U+009F)
+                        other control characters, backspace and DEL among them
+                        marks that turn the direction of writing (U+202A to U+202E, U+2066 to
+                        U+2069)
+    becomes a newline   a carriage return, with the newline after it if there is one
+    becomes U+FFFD      half a surrogate pair, which no terminal can be sent
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from typing import Final
+
+from agentkit_core import without_lone_surrogates
+
+_ODD: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_ESC: Final = "\x1b"
+_STRING_BEGINS: Final = frozenset("PX]^_")
+_STRING_BEGINS_8_BIT: Final = frozenset("\x90\x98\x9d\x9e\x9f")
+_CANCELS: Final = frozenset("\x18\x1a")
+
+
+class _State(Enum):
+    PLAIN = auto()
+    AFTER_RETURN = auto()
+    ESCAPE = auto()
+    """After ESC, and after any intermediate bytes of a short sequence."""
+    SEQUENCE = auto()
+    """Inside a CSI sequence, before its final byte."""
+    STRING = auto()
+    """Inside a string (OSC and its like), before its terminator."""
+
+
+class TerminalCleaner:
+    """Cleans one text that comes in pieces. Where it is cut does not matter."""
+
+    def __init__(self) -> None:
+        self._state = _State.PLAIN
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Clean the next piece; what is not known to be harmless yet is held back."""
+        if self._state is _State.PLAIN and not self._held and _ODD.search(text) is None:
+            return text
+        text = self._held + text
+        self._held = ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            # The other half may come with the next piece.
+            self._held, text = text[-1], text[:-1]
+        return "".join(filter(None, map(self._step, without_lone_surrogates(text))))
+
+    def finish(self) -> str:
+        """End the text: return what was held back, and begin anew."""
+        rest = self._step("\ufffd") if self._held else ""
+        self._state, self._held = _State.PLAIN, ""
+        return rest
+
+    def _step(self, character: str) -> str:
+        state = self._state
+        if state is _State.PLAIN:
+            return self._plain(character)
+        if state is _State.AFTER_RETURN:
+            self._state = _State.PLAIN
+            return "" if character == "\n" else self._plain(character)
+        if character in _CANCELS:
+            self._state = _State.PLAIN
+            return ""
+        if character == _ESC:
+            # Whatever was open is over: for a string this is the first half of its terminator.
+            self._state = _State.ESCAPE
+            return ""
+        if state is _State.STRING:
+            return self._in_string(character)
+        if state is _State.SEQUENCE:
+            return self._in_sequence(character)
+        return self._after_escape(character)
+
+    def _plain(self, character: str) -> str:
+        if _ODD.match(character) is None:
+            return character
+        if character == "\r":
+            self._state = _State.AFTER_RETURN
+            return "\n"
+        if character == _ESC:
+            self._state = _State.ESCAPE
+        elif character == "\x9b":
+            self._state = _State.SEQUENCE
+        elif character in _STRING_BEGINS_8_BIT:
+            self._state = _State.STRING
+        return ""
+
+    def _after_escape(self, character: str) -> str:
+        if character == "[":
+            self._state = _State.SEQUENCE
+        elif character in _STRING_BEGINS:
+            self._state = _State.STRING
+        elif "\x30" <= character <= "\x7e":
+            self._state = _State.PLAIN
+        elif not "\x20" <= character <= "\x2f":
+            return self._no_sequence(character)
+        return ""
+
+    def _in_sequence(self, character: str) -> str:
+        if "\x40" <= character <= "\x7e":
+            self._state = _State.PLAIN
+        elif not "\x20" <= character <= "\x3f":
+            return self._no_sequence(character)
+        return ""
+
+    def _in_string(self, character: str) -> str:
+        if character in "\x07\x9c":
+            self._state = _State.PLAIN
+        elif character in "\r\n":
+            # A string that nobody ends must not swallow the rest of the answer.
+            return self._no_sequence(character)
+        return ""
+
+    def _no_sequence(self, character: str) -> str:
+        """Go on with a character that cannot belong to what was open."""
+        self._state = _State.PLAIN
+        return self._plain(character)
+
+
+def clean(text: str) -> str:
+    """Clean a whole text; see the table above. The same object when nothing is odd."""
+    if _ODD.search(text) is None:
+        return text
+    cleaner = TerminalCleaner()
+    return cleaner.feed(text) + cleaner.finish()

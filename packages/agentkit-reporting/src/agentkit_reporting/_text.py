@@ -1,0 +1,189 @@
+"""A run as plain text for people at a terminal.
+
+    It is sunny in Rome.                       the answer, as it comes
+    > weather {"city":"Rome"}                  the model asks for a tool
+      weather: looking it up                   progress
+    < weather: 18 °C and sunny                 what the tool gave, in short
+    ? delete_file {"path":"/a"} [tool.…]       someone has to approve
+    ! rate_limit, HTTP 429: slow down          something went wrong
+    [2 requests, 1200 tokens in, 80 out]       what the turn used
+
+Nothing that a model or a tool wrote can drive the terminal: see `_clean`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TextIO
+
+from agentkit_core import JsonValue, ToolCallId
+from agentkit_loop.events import (
+    ApprovalRequired,
+    ApprovalResolved,
+    AttemptSuperseded,
+    ContentDelta,
+    Diagnostic,
+    Envelope,
+    InputRejected,
+    ModelCallFinished,
+    RetryScheduled,
+    ToolCallRequested,
+    ToolExecutionStarted,
+    ToolProgress,
+    ToolResultReceived,
+    TurnEnd,
+    TurnFinished,
+    TurnResult,
+)
+from agentkit_reporting._answer import AnswerWriter
+from agentkit_reporting._clean import clean
+from agentkit_reporting._lines import LineWriter, Style
+from agentkit_reporting._words import brief, brief_json, brief_output, usage_in_words
+
+_ENDS: Final[Mapping[TurnEnd, str]] = {
+    TurnEnd.MAX_TOKENS: "the answer was cut off by a limit on its length",
+    TurnEnd.BLOCKED: "a filter, or the model itself, refused",
+    TurnEnd.CANCELLED: "cancelled",
+}
+
+
+class TextReporter:
+    """Writes a run for people: text as it is streamed, everything else in short lines."""
+
+    def __init__(
+        self,
+        file: TextIO | None = None,
+        *,
+        write: Callable[[str], object] | None = None,
+        colour: bool = False,
+        show_reasoning: bool = False,
+        show_usage: bool = True,
+        max_width: int = 200,
+    ) -> None:
+        """Write to a file, or through a function.
+
+        Args:
+            file: Where to write; flushed after each event. By default what `sys.stdout` is
+                when something is written.
+            write: Takes the text instead of a file, once per event.
+            colour: Whether to mark lines with colours (ANSI sequences of our own).
+            show_reasoning: Whether to show the model's reasoning, as far as it is streamed.
+            show_usage: Whether each turn ends with a line of what it used.
+            max_width: How many characters of arguments, results and the like are shown, at
+                least 1. The answer itself is shown whole.
+        """
+        self._lines = LineWriter(file, write, colour=colour)
+        self._answer = AnswerWriter(self._lines, show_reasoning=show_reasoning)
+        self._show_usage = show_usage
+        self._max_width = max_width
+        self._calls: dict[ToolCallId, tuple[str, dict[str, JsonValue]]] = {}
+        self._tellers: dict[type[Any], Callable[[Any], None]] = {
+            ContentDelta: self._content,
+            ModelCallFinished: self._call_finished,
+            AttemptSuperseded: self._superseded,
+            RetryScheduled: self._retry,
+            ToolCallRequested: self._requested,
+            ToolExecutionStarted: self._started,
+            ToolProgress: self._progress,
+            ToolResultReceived: self._result,
+            ApprovalRequired: self._approval,
+            ApprovalResolved: self._resolved,
+            InputRejected: self._rejected,
+            Diagnostic: self._diagnostic,
+            TurnFinished: self._turn_finished,
+        }
+
+    def __call__(self, envelope: Envelope) -> None:
+        """Write what there is to write of one event.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        tell = self._tellers.get(type(envelope.event))
+        if tell is not None:
+            tell(envelope.event)
+            self._lines.flush()
+
+    def _content(self, event: ContentDelta) -> None:
+        self._answer.write(event.deltas)
+
+    def _call_finished(self, _: ModelCallFinished) -> None:
+        # What went wrong is told by what follows: another attempt, or the end of the turn.
+        self._answer.end()
+
+    def _superseded(self, _: AttemptSuperseded) -> None:
+        self._warn("what was shown of this answer does not count")
+
+    def _retry(self, event: RetryScheduled) -> None:
+        self._warn(f"{event.failure.describe()}; trying again in {event.wait_s:.1f} s")
+
+    def _requested(self, event: ToolCallRequested) -> None:
+        call = event.call
+        self._calls[call.id] = (call.name, call.input)
+        self._call_line(call.name, call.raw_input or call.input)
+
+    def _started(self, event: ToolExecutionStarted) -> None:
+        name, asked = self._calls.setdefault(event.call_id, (event.name, event.input))
+        if asked != event.input:
+            self._call_line(f"{name}, changed:", event.input)
+
+    def _progress(self, event: ToolProgress) -> None:
+        name, _ = self._calls.get(event.call_id, (event.call_id, {}))
+        words = f"{self._brief(name)}: {self._brief(event.message)}"
+        self._lines.line(f"  {words}", Style.DIM)
+
+    def _result(self, event: ToolResultReceived) -> None:
+        self._calls.pop(event.call_id, None)
+        result = event.result
+        shown = brief_output(result.output, self._max_width)
+        if result.is_error:
+            why = f" ({result.failure.value})" if result.failure else ""
+            self._lines.line(f"< {self._brief(event.name)} failed{why}: {shown}", Style.RED)
+        else:
+            self._lines.line(f"< {self._brief(event.name)}: {shown}", Style.DIM)
+
+    def _approval(self, event: ApprovalRequired) -> None:
+        # The id has to be typed by whoever answers, so it is not cut.
+        words = f"? {self._brief(event.summary)} [{clean(event.approval_id)}]"
+        self._lines.line(words, Style.YELLOW)
+
+    def _resolved(self, event: ApprovalResolved) -> None:
+        changed = ", arguments changed" if event.patched else ""
+        words = f"? {event.outcome.value}{changed} [{clean(event.approval_id)}]"
+        self._lines.line(words, Style.YELLOW)
+
+    def _rejected(self, event: InputRejected) -> None:
+        self._warn(f"not accepted: {event.reason}")
+
+    def _diagnostic(self, event: Diagnostic) -> None:
+        self._warn(event.message)
+
+    def _turn_finished(self, event: TurnFinished) -> None:
+        self._answer.end()
+        self._calls.clear()
+        result = event.result
+        if result.end is not TurnEnd.COMPLETED:
+            self._warn(_end_in_words(result))
+        if self._show_usage:
+            self._lines.line(f"[{clean(usage_in_words(result.usage))}]", Style.DIM)
+
+    def _call_line(self, name: str, arguments: str | dict[str, JsonValue]) -> None:
+        width = self._max_width
+        shown = (
+            brief(arguments, width) if isinstance(arguments, str) else brief_json(arguments, width)
+        )
+        self._lines.line(f"> {self._brief(name)} {shown}", Style.DIM)
+
+    def _warn(self, words: str) -> None:
+        self._lines.line(f"! {self._brief(words)}", Style.RED)
+
+    def _brief(self, text: str) -> str:
+        return brief(text, self._max_width)
+
+
+def _end_in_words(result: TurnResult) -> str:
+    if result.failure is not None:
+        return result.failure.describe()
+    if result.end is TurnEnd.LIMIT:
+        return f"a limit was reached: {result.limit}"
+    return _ENDS.get(result.end, result.end.value)
