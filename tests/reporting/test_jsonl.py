@@ -1,0 +1,228 @@
+"""Each event is one whole line of JSON, whatever it holds and whatever happens to the file."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentkit_core import (
+    AppendText,
+    CommitPart,
+    CostUsage,
+    FinishReason,
+    InlineBytes,
+    Item,
+    Media,
+    Modality,
+    PartId,
+    TextOutput,
+    ToolCallId,
+    ToolResult,
+    TurnId,
+    Usage,
+)
+from agentkit_loop.events import (
+    ContentDelta,
+    Diagnostic,
+    Envelope,
+    Event,
+    ItemsAppended,
+    ModelCallFinished,
+    RunStarted,
+    ToolResultReceived,
+    TurnEnd,
+    TurnFinished,
+    TurnResult,
+    TurnStarted,
+)
+from agentkit_reporting import JsonlLine, JsonlReporter
+from strategies.runs import SESSION, TURN, enveloped
+
+LINE = msgspec.json.Decoder(JsonlLine)
+
+RUN: list[Event] = [
+    TurnStarted(),
+    ItemsAppended((Item.user("hi"),), 1),
+    ContentDelta(
+        (
+            AppendText(PartId("a"), "héllo\x1b[2J"),
+            CommitPart(
+                Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b"\x00\xff"))
+            ),
+        )
+    ),
+    ModelCallFinished(1, 1, FinishReason.COMPLETED, Usage(cost=CostUsage({}), requests=1)),
+    ToolResultReceived(
+        ToolCallId("c"), "t", ToolResult(call_id=ToolCallId("c"), output=TextOutput("ok"))
+    ),
+    TurnFinished(TurnResult(TurnId("turn-1"), TurnEnd.COMPLETED)),
+]
+
+
+def told(*events: Event, turn_id: TurnId | None = TURN) -> bytes:
+    file = io.BytesIO()
+    report = JsonlReporter(file)
+    for envelope in enveloped(events, turn_id=turn_id):
+        report(envelope)
+    return file.getvalue()
+
+
+def test_r02_a_line_has_this_shape() -> None:
+    assert told(RunStarted(), turn_id=None) == (
+        b'{"v":1,"seq":1,"ts":1767225600001,"session_id":"s","turn_id":null,'
+        b'"event":{"type":"run_started"}}\n'
+    )
+
+
+def test_r02_every_line_of_a_run_is_json_and_says_what_it_is() -> None:
+    lines = told(*RUN).splitlines()
+    read: list[dict[str, Any]] = [json.loads(line) for line in lines]
+
+    assert [one["seq"] for one in read] == list(range(1, len(RUN) + 1))
+    assert [one["event"]["type"] for one in read] == [
+        "turn_started",
+        "items_appended",
+        "content_delta",
+        "model_call_finished",
+        "tool_result_received",
+        "turn_finished",
+    ]
+    assert {one["turn_id"] for one in read} == {"turn-1"}
+
+
+def test_r02_what_was_written_reads_back_as_the_same_events() -> None:
+    lines = [LINE.decode(line) for line in told(*RUN).splitlines()]
+
+    assert [line.event for line in lines] == RUN
+
+
+def test_z07_text_is_kept_with_its_control_bytes_escaped() -> None:
+    line = told(RUN[2])
+
+    assert b"\x1b" not in line
+    assert json.loads(line)["event"]["deltas"][0]["chunk"] == "héllo\x1b[2J"
+    assert "héllo".encode() in line
+
+
+@given(st.lists(st.text(st.characters(min_codepoint=0) | st.characters(categories=["Cs"]))))
+def test_w01_whatever_the_text_one_event_is_one_line(texts: list[str]) -> None:
+    written = told(*(Diagnostic(text) for text in texts))
+
+    assert written.count(b"\n") == len(texts)
+    assert [json.loads(line)["seq"] for line in written.split(b"\n")[:-1]] == [
+        *range(1, len(texts) + 1)
+    ]
+
+
+def test_a_path_is_opened_at_the_first_event_and_appended_to(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    first, second = enveloped([Diagnostic("a"), Diagnostic("b")])
+
+    with JsonlReporter(path) as report:
+        assert not path.exists()
+        report(first)
+        assert path.read_bytes().count(b"\n") == 1, "it is written at once"
+    with JsonlReporter(str(path)) as report:
+        report(second)
+    report(first)
+    report.close()
+    report.close()
+
+    assert [json.loads(line)["seq"] for line in path.read_text().splitlines()] == [1, 2, 1]
+
+
+def test_a_text_file_is_written_to_and_left_open() -> None:
+    file = io.StringIO()
+    with JsonlReporter(file) as report:
+        report(enveloped([Diagnostic("é")])[0])
+
+    assert not file.closed
+    assert json.loads(file.getvalue())["event"]["message"] == "é"
+
+
+def test_a_line_that_someone_left_unfinished_is_not_written_on(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b'{"v":1}\n{"v":1,"se')
+    with JsonlReporter(path) as report:
+        report(enveloped([Diagnostic("a")])[0])
+
+    lines = path.read_bytes().splitlines()
+    assert lines[:2] == [b'{"v":1}', b'{"v":1,"se']
+    assert json.loads(lines[2])["seq"] == 1
+
+
+def test_an_event_that_is_no_json_leaves_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    odd = ToolResult(call_id=ToolCallId("c"), output=TextOutput("a"), details=object())  # type: ignore[arg-type]
+    good, bad, after = enveloped(
+        [Diagnostic("a"), ToolResultReceived(ToolCallId("c"), "t", odd), Diagnostic("b")]
+    )
+    with JsonlReporter(path) as report:
+        report(good)
+        with pytest.raises(TypeError):
+            report(bad)
+        report(after)
+
+    assert [json.loads(line)["seq"] for line in path.read_text().splitlines()] == [1, 3]
+
+
+class FullDisk:
+    """A file on a disk that takes `room` bytes more."""
+
+    def __init__(self, file: Any, room: int) -> None:
+        self.file, self.room = file, room
+
+    def write(self, data: bytes) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, "no space left")
+        taken = self.file.write(data[: self.room])
+        self.room -= taken
+        return int(taken)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+@pytest.mark.parametrize("room", [0, 1, 50])
+def test_o03_a_full_disk_leaves_whole_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    path = tmp_path / "run.jsonl"
+    first, lost, last = enveloped([Diagnostic("a"), Diagnostic("b"), Diagnostic("c")])
+    with JsonlReporter(path) as report:
+        report(first)
+    disk: list[FullDisk] = []
+    opened = Path.open
+
+    def open_on_full_disk(self: Path, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        file = opened(self, mode, *args, **kwargs)
+        if "a" not in mode:
+            return file
+        disk.append(FullDisk(file, room))
+        return disk[-1]
+
+    monkeypatch.setattr(Path, "open", open_on_full_disk)
+    with JsonlReporter(path) as report:
+        with pytest.raises(OSError, match="no space"):
+            report(lost)
+        assert path.read_bytes().endswith(b"\n")
+        disk[0].room = 10_000
+        report(last)
+
+    assert [json.loads(line)["seq"] for line in path.read_text().splitlines()] == [1, 3]
+
+
+def test_the_session_is_that_of_the_envelope() -> None:
+    envelope = Envelope(3, SESSION, 5, TurnStarted())
+    file = io.BytesIO()
+    JsonlReporter(file)(envelope)
+
+    assert LINE.decode(file.getvalue()) == JsonlLine(1, 3, 5, SESSION, None, TurnStarted())

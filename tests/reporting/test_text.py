@@ -1,0 +1,370 @@
+"""People see what matters of a run, and nothing of it can drive their terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentkit_core import (
+    AppendText,
+    ApprovalId,
+    BeginPart,
+    CommitPart,
+    CostUsage,
+    Custom,
+    Delta,
+    FailureKind,
+    File,
+    FilesOutput,
+    FinishReason,
+    InlineBytes,
+    InlineText,
+    Media,
+    Modality,
+    Part,
+    PartId,
+    PartsOutput,
+    ProviderFailure,
+    Reasoning,
+    Structured,
+    StructuredOutput,
+    Text,
+    TextOutput,
+    TokenUsage,
+    ToolCall,
+    ToolCallId,
+    ToolFailure,
+    ToolOutput,
+    ToolResult,
+    TurnId,
+    Usage,
+)
+from agentkit_loop.events import (
+    ApprovalOutcome,
+    ApprovalRequired,
+    ApprovalResolved,
+    AttemptSuperseded,
+    ContentDelta,
+    Diagnostic,
+    Event,
+    InputRejected,
+    ModelCallFinished,
+    RetryScheduled,
+    RunFinished,
+    RunStarted,
+    ToolCallRequested,
+    ToolExecutionStarted,
+    ToolProgress,
+    ToolResultReceived,
+    TurnEnd,
+    TurnFinished,
+    TurnResult,
+    TurnStarted,
+)
+from agentkit_reporting import TextReporter
+from strategies.runs import enveloped
+
+A, B = PartId("a"), PartId("b")
+CALL = ToolCallId("call-1")
+HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown(*events: Event, **options: bool | int) -> str:
+    written: list[str] = []
+    report = TextReporter(write=written.append, **options)  # type: ignore[arg-type]
+    for envelope in enveloped(events):
+        report(envelope)
+    return "".join(written)
+
+
+def text(part_id: PartId, *chunks: str) -> list[Delta]:
+    return [BeginPart(part_id, Text(text="")), *(AppendText(part_id, one) for one in chunks)]
+
+
+def content(*deltas: Delta) -> ContentDelta:
+    return ContentDelta(deltas)
+
+
+def finished(end: TurnEnd = TurnEnd.COMPLETED, **facts: object) -> TurnFinished:
+    return TurnFinished(TurnResult(TurnId("turn-1"), end, **facts))  # type: ignore[arg-type]
+
+
+DONE = ModelCallFinished(1, 1, FinishReason.COMPLETED, Usage(requests=1))
+
+
+def test_text_is_written_as_it_comes() -> None:
+    written: list[str] = []
+    report = TextReporter(write=written.append)
+    begin, one, two = text(A, "Hello ", "Rome")
+    for envelope in enveloped([content(begin), content(one), content(two), DONE]):
+        report(envelope)
+
+    assert written == ["Hello ", "Rome", "\n"]
+
+
+def test_a_file_is_flushed_at_each_event(capsys: pytest.CaptureFixture[str]) -> None:
+    class Counting(io.StringIO):
+        flushes = 0
+
+        def flush(self) -> None:
+            self.flushes += 1
+
+    file = Counting()
+    report = TextReporter(file)
+    for envelope in enveloped([TurnStarted(), content(*text(A, "Hi")), DONE]):
+        report(envelope)
+    assert (file.getvalue(), file.flushes) == ("Hi\n", 2)
+
+    TextReporter()(enveloped([content(*text(A, "to stdout"))])[0])
+    assert capsys.readouterr().out == "to stdout"
+
+
+def test_parts_that_grow_by_turns_stand_on_lines_of_their_own() -> None:
+    deltas = [*text(A, "one"), *text(B, "two"), AppendText(A, "three")]
+
+    assert shown(content(*deltas), DONE) == "one\ntwo\nthree\n"
+
+
+def test_parts_that_come_whole_are_shown_once() -> None:
+    image = Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b""))
+    deltas: list[Delta] = [
+        *text(A, "streamed"),
+        CommitPart(Text(text="streamed"), A),
+        CommitPart(Text(text="whole")),
+        CommitPart(image),
+        BeginPart(B, Text(text="")),
+        CommitPart(Text(text="late"), B),
+        CommitPart(ToolCall(id=CALL, name="not here")),
+    ]
+
+    assert shown(content(*deltas), DONE) == "streamed\nwhole\n[image image/png]\nlate\n"
+
+
+def test_reasoning_is_shown_only_to_those_who_want_it() -> None:
+    deltas = [BeginPart(A, Reasoning()), AppendText(A, "hmm"), *text(B, "yes")]
+    whole = CommitPart(Reasoning(summary="once more"))
+
+    assert shown(content(*deltas, whole), DONE) == "yes\n"
+    assert shown(content(*deltas, whole), DONE, show_reasoning=True) == "hmm\nyes\nonce more\n"
+
+
+def test_text_for_a_part_that_never_began_is_shown_and_arguments_are_not() -> None:
+    begin = BeginPart(A, ToolCall(id=CALL, name="t"))
+
+    assert shown(content(AppendText(B, "seen"), begin, AppendText(A, "{")), DONE) == "seen\n"
+
+
+def test_a_tool_call_is_told_from_asking_to_result() -> None:
+    call = ToolCall(id=CALL, name="weather", input={"city": "Rome"})
+    told = shown(
+        content(*text(A, "Let me see")),
+        DONE,
+        ToolCallRequested(call),
+        ToolExecutionStarted(CALL, "weather", {"city": "Rome"}),
+        ToolProgress(CALL, "looking it up"),
+        ToolResultReceived(CALL, "weather", ToolResult(call_id=CALL, output=TextOutput("sunny"))),
+    )
+
+    assert told.splitlines() == [
+        "Let me see",
+        '> weather {"city":"Rome"}',
+        "  weather: looking it up",
+        "< weather: sunny",
+    ]
+
+
+def test_arguments_that_were_changed_are_told() -> None:
+    told = shown(
+        ToolCallRequested(ToolCall(id=CALL, name="t", input={"a": 1})),
+        ToolExecutionStarted(CALL, "t", {"a": 2}),
+    )
+
+    assert told.splitlines() == ['> t {"a":1}', '> t, changed: {"a":2}']
+
+
+def test_arguments_that_could_not_be_read_are_shown_as_they_came() -> None:
+    call = ToolCall(id=CALL, name="t", raw_input='{"a":', input_error="cut")
+
+    assert shown(ToolCallRequested(call)) == '> t {"a":\n'
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (TextOutput("one\ntwo  three"), "one two three"),
+        (StructuredOutput({"a": [1]}), '{"a":[1]}'),
+        (FilesOutput((File(data=InlineText(""), name="a.txt"),)), "[file a.txt]"),
+        (
+            PartsOutput(
+                (
+                    Text(text="see"),
+                    Media(modality=Modality.AUDIO, mime_type="", data=InlineBytes(b"")),
+                    Structured(value=1),
+                    File(data=InlineText("")),
+                    Custom(kind="mine.x"),
+                    Reasoning(),
+                )
+            ),
+            "see [audio] 1 [file without a name] [mine.x] [reasoning]",
+        ),
+    ],
+)
+def test_a_result_is_told_in_short(output: ToolOutput, words: str) -> None:
+    result = ToolResult(call_id=CALL, output=output)
+
+    assert shown(ToolResultReceived(CALL, "t", result)) == f"< t: {words}\n"
+
+
+def test_an_error_says_why() -> None:
+    result = ToolResult(
+        call_id=CALL, output=TextOutput("no"), is_error=True, failure=ToolFailure.NOT_FOUND
+    )
+
+    assert shown(ToolResultReceived(CALL, "t", result)) == "< t failed (not_found): no\n"
+
+
+@pytest.mark.parametrize("size", [199, 200, 201, 100_000])
+def test_long_results_are_cut_after_cleaning(size: int) -> None:
+    result = ToolResult(call_id=CALL, output=TextOutput("x" * size))
+    (line,) = shown(ToolResultReceived(CALL, "t", result)).splitlines()
+
+    words = line.removeprefix("< t: ")
+    assert words == ("x" * size if size <= 200 else "x" * 199 + "…")
+    coloured = ToolResult(call_id=CALL, output=TextOutput("\x1b[31m" * 20 + "red"))
+    assert shown(ToolResultReceived(CALL, "t", coloured)) == "< t: red\n"
+
+
+def test_approvals_are_told_with_the_id_that_answers_them() -> None:
+    asked = ApprovalRequired(ApprovalId("tool.t:ab"), CALL, "tool.t", "delete /a")
+    resolved = ApprovalResolved(ApprovalId("tool.t:ab"), CALL, ApprovalOutcome.APPROVED, True)
+
+    assert shown(asked, resolved).splitlines() == [
+        "? delete /a [tool.t:ab]",
+        "? approved, arguments changed [tool.t:ab]",
+    ]
+
+
+FAILURE = ProviderFailure(kind=FailureKind.RATE_LIMIT, message="slow down", status=429)
+
+
+def test_a_failed_attempt_is_told_and_not_glued_to_the_next() -> None:
+    told = shown(
+        content(*text(A, "Half an ans")),
+        ModelCallFinished(1, 1, FinishReason.ERROR, Usage(requests=1), failure=FAILURE),
+        AttemptSuperseded(1, 1),
+        RetryScheduled(1, 1, 1.25, FAILURE),
+        content(*text(A, "Whole")),
+        DONE,
+    )
+
+    assert told.splitlines() == [
+        "Half an ans",
+        "! what was shown of this answer does not count",
+        "! rate_limit, HTTP 429: slow down; trying again in 1.2 s",
+        "Whole",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (finished(TurnEnd.ERROR, failure=FAILURE), "rate_limit, HTTP 429: slow down"),
+        (finished(TurnEnd.LIMIT, limit="max_model_calls"), "a limit was reached: max_model_calls"),
+        (finished(TurnEnd.CANCELLED), "cancelled"),
+        (finished(TurnEnd.MAX_TOKENS), "the answer was cut off by a limit on its length"),
+        (finished(TurnEnd.BLOCKED), "a filter, or the model itself, refused"),
+    ],
+)
+def test_how_a_turn_ended_is_told_unless_it_ended_well(event: TurnFinished, words: str) -> None:
+    assert shown(event, show_usage=False) == f"! {words}\n"
+    assert shown(finished(), show_usage=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (
+            Usage(
+                TokenUsage(input=400, cache_read=800, output=80),
+                CostUsage({}),
+                requests=2,
+                reported_requests=2,
+            ),
+            "2 requests, 1200 tokens in (800 from cache), 80 out",
+        ),
+        (Usage(requests=1), "1 request, or more"),
+        (
+            Usage(TokenUsage(output=3), requests=2, reported_requests=1),
+            "2 requests, 3 out, or more",
+        ),
+    ],
+)
+def test_a_turn_ends_with_what_it_used(usage: Usage, words: str) -> None:
+    assert shown(finished(usage=usage)) == f"[{words}]\n"
+
+
+def test_other_trouble_is_told() -> None:
+    assert shown(InputRejected("closed"), Diagnostic("odd")) == "! not accepted: closed\n! odd\n"
+    assert shown(RunStarted(), TurnStarted(), RunFinished()) == ""
+
+
+def test_colour_marks_lines_with_sequences_of_our_own() -> None:
+    told = shown(content(*text(A, "plain")), Diagnostic("odd"), colour=True)
+
+    assert told == "plain\n\x1b[31m! odd\x1b[0m\n"
+
+
+EVIL = "a\x1b]52;c;x\x07b\x1b[2J\x9b6n\x08\r\u202ec"
+
+
+def test_z07_no_event_lets_a_stranger_drive_the_terminal() -> None:
+    failure = ProviderFailure(kind=FailureKind.SERVER, message=EVIL, code=EVIL)
+    told = shown(
+        content(*text(A, *EVIL)),
+        content(CommitPart(Text(text=EVIL)), CommitPart(Structured(value=EVIL))),
+        content(CommitPart(Media(modality=Modality.IMAGE, mime_type=EVIL, data=InlineText("")))),
+        DONE,
+        ToolCallRequested(ToolCall(id=ToolCallId(EVIL), name=EVIL, input={EVIL: EVIL})),
+        ToolCallRequested(ToolCall(id=CALL, name="t", raw_input=EVIL)),
+        ToolExecutionStarted(ToolCallId(EVIL), EVIL, {EVIL: 1}),
+        ToolProgress(ToolCallId(EVIL), EVIL),
+        ToolProgress(ToolCallId("unknown" + EVIL), EVIL),
+        ToolResultReceived(CALL, EVIL, ToolResult(call_id=CALL, output=TextOutput(EVIL))),
+        ApprovalRequired(ApprovalId(EVIL), CALL, EVIL, EVIL),
+        ApprovalResolved(ApprovalId(EVIL), CALL, ApprovalOutcome.DENIED),
+        RetryScheduled(1, 1, 0, failure),
+        InputRejected(EVIL),
+        Diagnostic(EVIL),
+        finished(TurnEnd.ERROR, failure=failure),
+        finished(TurnEnd.LIMIT, limit=EVIL),
+    )
+
+    assert HARMFUL.search(told) is None
+
+
+pieces = st.text(st.sampled_from([*"\x1b[]0;aJ\x07\r\n\x9d\x9c\ud83d\ude00é"]), max_size=8)
+
+
+@given(st.lists(st.tuples(st.sampled_from([A, B]), pieces), max_size=8), st.booleans())
+def test_z07_however_parts_are_cut_and_mixed_no_control_byte_is_written(
+    grown: list[tuple[PartId, str]], reasoning: bool
+) -> None:
+    part: Part = Reasoning() if reasoning else Text(text="")
+    deltas: list[Delta] = [BeginPart(A, part), BeginPart(B, Text(text=""))]
+    deltas += [AppendText(part_id, piece) for part_id, piece in grown]
+
+    assert HARMFUL.search(shown(content(*deltas), DONE, show_reasoning=True)) is None
+
+
+def test_o03_a_closed_terminal_is_the_drivers_to_deal_with() -> None:
+    def broken(text: str) -> None:
+        raise BrokenPipeError
+
+    report = TextReporter(write=broken)
+    for _ in range(2):
+        with pytest.raises(BrokenPipeError):
+            report(enveloped([Diagnostic("x")])[0])

@@ -1,0 +1,164 @@
+"""Each model call counts once, whatever became of it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentkit_core import (
+    AppendText,
+    CostUsage,
+    FinishReason,
+    PartId,
+    Provenance,
+    SessionId,
+    TextOutput,
+    TokenUsage,
+    ToolCallId,
+    ToolResult,
+    TurnId,
+    Usage,
+)
+from agentkit_loop.events import (
+    AttemptSuperseded,
+    ContentDelta,
+    Event,
+    ModelCallFinished,
+    ModelCallStarted,
+    ToolResultReceived,
+    TurnEnd,
+    TurnFinished,
+    TurnResult,
+)
+from agentkit_reporting import UsageReporter, UsageSummary
+from strategies.runs import SESSION, enveloped
+
+
+def used(input: int, output: int, cost: dict[str, Decimal] | None = None) -> Usage:  # noqa: A002
+    return Usage(
+        TokenUsage(input=input, output=output),
+        CostUsage(cost or {}),
+        requests=1,
+        reported_requests=1,
+        priced_requests=1 if cost else 0,
+    )
+
+
+def call(usage: Usage, *, model: str = "m", attempt: int = 1) -> list[Event]:
+    return [
+        ModelCallStarted(1, attempt, model),
+        ContentDelta((AppendText(PartId("a"), "x"),)),
+        ModelCallFinished(1, attempt, FinishReason.COMPLETED, usage),
+    ]
+
+
+def summary_of(events: list[Event]) -> UsageSummary:
+    reporter = UsageReporter()
+    for envelope in enveloped(events):
+        reporter(envelope)
+    return reporter.summary()
+
+
+def test_r03_a_call_counts_once_though_the_turn_sums_it_up_again() -> None:
+    usage = used(3, 2)
+    turn = TurnFinished(TurnResult(TurnId("turn-1"), TurnEnd.COMPLETED, usage=usage))
+
+    assert summary_of([*call(usage), turn]).total == usage
+
+
+def test_r03_superseded_attempts_cost_as_well() -> None:
+    found = summary_of([*call(used(10, 1)), AttemptSuperseded(1, 1), *call(used(10, 5), attempt=2)])
+
+    assert found.total.tokens == TokenUsage(input=20, output=6)
+    assert found.total.requests == 2
+
+
+def test_r03_usage_is_kept_per_turn_and_per_model() -> None:
+    reporter = UsageReporter()
+    for turn, model, usage in [
+        ("turn-1", "small", used(1, 1)),
+        ("turn-1", "large", used(2, 2)),
+        ("turn-2", "small", used(4, 4)),
+    ]:
+        for envelope in enveloped(call(usage, model=model), turn_id=TurnId(turn)):
+            reporter(envelope)
+    found = reporter.summary()
+
+    assert {turn: usage.tokens.input for (_, turn), usage in found.turns.items()} == {
+        "turn-1": 3,
+        "turn-2": 4,
+    }
+    assert {model: usage.tokens.input for model, usage in found.models.items()} == {
+        "small": 5,
+        "large": 2,
+    }
+
+
+def test_sessions_may_share_a_reporter() -> None:
+    reporter = UsageReporter()
+    ours = enveloped(call(used(1, 1), model="a"))
+    theirs = enveloped(call(used(2, 2), model="b"), session_id=SessionId("other"))
+    for pair in zip(ours, theirs, strict=True):
+        for envelope in pair:
+            reporter(envelope)
+    found = reporter.summary()
+
+    assert found.models["a"].tokens.input == 1
+    assert found.models["b"].tokens.input == 2
+    assert set(found.turns) == {(SESSION, "turn-1"), ("other", "turn-1")}
+
+
+def test_r03_money_is_kept_per_currency() -> None:
+    found = summary_of(
+        [
+            *call(used(1, 1, {"USD": Decimal("0.10")})),
+            *call(used(1, 1, {"EUR": Decimal("0.25")})),
+            *call(used(1, 1, {"USD": Decimal("0.20")})),
+            *call(used(1, 1)),
+        ]
+    )
+
+    assert found.total.cost.amounts == {"USD": Decimal("0.30"), "EUR": Decimal("0.25")}
+    assert (found.total.priced_requests, found.total.requests) == (3, 4)
+
+
+def test_a_call_without_a_report_makes_the_sum_a_lower_bound() -> None:
+    assert summary_of(call(used(1, 1))).exact
+    assert not summary_of([*call(used(1, 1)), *call(Usage(requests=1))]).exact
+
+
+def test_the_models_that_tools_ask_are_kept_apart() -> None:
+    result = ToolResult(call_id=ToolCallId("c"), output=TextOutput(""), usage=used(7, 7))
+    found = summary_of([*call(used(1, 1)), ToolResultReceived(ToolCallId("c"), "t", result)])
+
+    assert found.total == used(1, 1)
+    assert found.tools == used(7, 7)
+
+
+def test_a_call_whose_start_was_missed_is_named_by_who_answered() -> None:
+    provenance = Provenance("p", "openai_chat", "asked")
+    end = ModelCallFinished(1, 1, FinishReason.COMPLETED, used(1, 1), provenance)
+
+    assert list(summary_of([end]).models) == ["asked"]
+
+
+def test_a_summary_does_not_change_later() -> None:
+    reporter = UsageReporter()
+    before = reporter.summary()
+    for envelope in enveloped(call(used(1, 1))):
+        reporter(envelope)
+
+    assert before == UsageSummary()
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.integers(0, 99))))
+def test_r03_turns_and_models_both_add_up_to_the_total(
+    calls: list[tuple[str, int, int]],
+) -> None:
+    found = summary_of([one for m, i, o in calls for one in call(used(i, o), model=m)])
+
+    for parts in (found.turns, found.models):
+        assert sum(parts.values(), Usage()) == found.total
+    assert found.total.tokens.input == (sum(i for _, i, _ in calls) if calls else None)
