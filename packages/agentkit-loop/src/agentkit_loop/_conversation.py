@@ -117,7 +117,7 @@ class Conversation:
     def view(self) -> SessionView:
         """The session as it stands now."""
         state, reading = self._driver.state, self._driver.answering
-        calls = {} if state.turn is None else state.turn.calls
+        calls = () if state.turn is None else state.turn.calls
         return SessionView(
             session_id=state.session_id,
             phase=state.phase,
@@ -125,7 +125,7 @@ class Conversation:
             transcript=state.transcript,
             turn_id=self._driver.turn_id,
             answer=None if reading is None else reading.fold.partial(),
-            pending_calls=tuple(call.id for call in calls.values() if call.result is None),
+            pending_calls=tuple(call.id for call in calls if call.result is None),
             asks=state.asks,
             queued=tuple(item for batch in state.inputs for item in batch),
             steering=tuple(item for batch in state.steer for item in batch),

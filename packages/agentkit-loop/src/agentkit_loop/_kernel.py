@@ -78,7 +78,7 @@ def start(
         options=options or ModelOptions(),
         instructions=tuple(instructions),
         config=config or LoopConfig(),
-        seen_calls=frozenset(call.id for item in items for call in item.tool_calls),
+        seen_calls=tuple(call.id for item in items for call in item.tool_calls),
         clock=now,
     )
     draft = Draft(state, now=now)

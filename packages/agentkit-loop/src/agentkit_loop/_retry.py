@@ -35,9 +35,9 @@ def wait_before_retry_s(
     if not failure.retryable or attempt >= policy.max_attempts:
         return None
     least = failure.retry_after_s or 0.0
-    if least > policy.max_wait_s:
+    if not least <= policy.max_wait_s:  # nor if it is no number
         return None
     # Any exponent beyond this is longer than any wait, and a float holds it.
     doublings = min(attempt - 1, 64)
     wait = min(policy.first_wait_s * 2.0**doublings, policy.max_wait_s)
-    return max(least, wait * (1 + min(max(jitter, 0.0), 1.0)) / 2)
+    return max(least, wait * (1 + min(1.0, max(0.0, jitter))) / 2)

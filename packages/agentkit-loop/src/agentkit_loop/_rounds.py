@@ -66,6 +66,8 @@ def with_own_ids(draft: Draft, item: Item) -> Item:
 
     Providers do send empty ids and repeat them; such ids are replaced, the others stay.
     """
+    if not item.tool_calls:
+        return item
     used = set(draft.seen_calls)
     parts = list(item.parts)
     for at, part in enumerate(parts):
@@ -73,7 +75,7 @@ def with_own_ids(draft: Draft, item: Item) -> Item:
             if not part.id or part.id in used:
                 parts[at] = part = replace(part, id=_free_id(used))
             used.add(part.id)
-    draft.seen_calls = frozenset(used)
+            draft.seen_calls += (part.id,)
     return replace(item, parts=tuple(parts))
 
 
@@ -87,10 +89,10 @@ def _free_id(used: set[ToolCallId]) -> ToolCallId:
 def open_round(draft: Draft, item: Item) -> None:
     """Take up the calls of an answer that was appended; those that cannot run are answered."""
     draft.set_turn(
-        calls={
-            call.id: CallState(call.id, call.name, call.input, metadata=call.metadata)
+        calls=tuple(
+            CallState(call.id, call.name, call.input, metadata=call.metadata)
             for call in item.tool_calls
-        },
+        ),
         stop=False,
     )
     for call in item.tool_calls:
@@ -98,8 +100,7 @@ def open_round(draft: Draft, item: Item) -> None:
     # A provider may stop in the middle of a call and still send arguments that can be read: of
     # an answer that was cut, the last call is never what the model meant.
     cut = item.tool_calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
-    for call in item.tool_calls:
-        state = draft.turn.calls[call.id]
+    for call, state in zip(item.tool_calls, draft.turn.calls, strict=True):
         if call.id == cut:
             text = CUT_OFF.format(name=call.name)
             settle(draft, error_result(state, text, ToolFailure.CUT_OFF))
@@ -111,7 +112,7 @@ def open_round(draft: Draft, item: Item) -> None:
 def pump(draft: Draft) -> Phase:
     """Take the round as far as it goes without help; every change of a call ends here."""
     sequential = draft.config.execution is Execution.SEQUENTIAL
-    window = [call for call in draft.turn.calls.values() if call.status is not CallStatus.DONE]
+    window = [call for call in draft.turn.calls if call.status is not CallStatus.DONE]
     if not window:
         return _close_round(draft)
     if sequential:
@@ -119,7 +120,7 @@ def pump(draft: Draft) -> Phase:
     for call in window:
         if call.status is CallStatus.NEW:
             _check(draft, call)
-    calls = draft.turn.calls.values()
+    calls = draft.turn.calls
     # No tool of a round begins before all of its calls are checked.
     if any(call.status is CallStatus.PREFLIGHT for call in calls):
         return Phase.ROUND
@@ -151,14 +152,20 @@ def _run(draft: Draft, call: CallState) -> None:
 
 def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
     """Change fields of a call of the round."""
-    call = replace(draft.turn.calls[call_id], **changes)
-    draft.set_turn(calls={**draft.turn.calls, call_id: call})
-    return call
+    changed = replace(_find(draft, call_id), **changes)
+    draft.set_turn(
+        calls=tuple(changed if call.id == call_id else call for call in draft.turn.calls)
+    )
+    return changed
+
+
+def _find(draft: Draft, call_id: ToolCallId) -> CallState:
+    return next(call for call in draft.turn.calls if call.id == call_id)
 
 
 def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
     """Give a call its result, the first and only one; what it waited for is given up."""
-    call = draft.turn.calls[result.call_id]
+    call = _find(draft, result.call_id)
     draft.abort(call.effect_id)
     for ask in call.asks:
         draft.emit(ApprovalResolved(ask.id, call.id, ApprovalOutcome.WITHDRAWN))
@@ -171,7 +178,7 @@ def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
 
 def interrupt_round(draft: Draft) -> None:
     """Give each open call a result that says that it was cancelled, and append them all."""
-    for call in draft.turn.calls.values():
+    for call in draft.turn.calls:
         if call.status is CallStatus.DONE:
             continue
         started = call.status is CallStatus.RUNNING
@@ -198,6 +205,6 @@ def after_round(draft: Draft) -> Phase:
 
 
 def _append_results(draft: Draft) -> None:
-    results = [call.result for call in draft.turn.calls.values() if call.result is not None]
-    draft.set_turn(calls={}, stop=False)
+    results = [call.result for call in draft.turn.calls if call.result is not None]
+    draft.set_turn(calls=(), stop=False)
     draft.append(Item.tool(*results))

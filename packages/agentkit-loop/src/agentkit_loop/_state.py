@@ -83,7 +83,7 @@ class TurnState(Struct, frozen=True, omit_defaults=True):
     usage: Usage = Usage()
     produced: tuple[Item, ...] = ()
     """Assistant and tool items so far."""
-    calls: dict[ToolCallId, CallState] = field(default_factory=dict)
+    calls: tuple[CallState, ...] = ()
     """The running round, in call order."""
     stop: bool = False
     """Whether a tool of the running round wants the turn to end."""
@@ -118,7 +118,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Submissions for the next turn, oldest first."""
     steer: tuple[Batch, ...] = ()
     """Submissions for the running turn, oldest first; empty when none runs."""
-    seen_calls: frozenset[ToolCallId] = frozenset()
+    seen_calls: tuple[ToolCallId, ...] = ()
     """All ids that calls ever had here; they stay unique even if the transcript is rewritten."""
     out: dict[EffectId, AnsweredEffect] = field(default_factory=dict)
     """Effects that were asked for and are not answered."""
@@ -128,16 +128,15 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What waits for an approval, in call order."""
         if self.turn is None:
             return ()
-        return tuple(ask for call in self.turn.calls.values() for ask in call.asks)
+        return tuple(ask for call in self.turn.calls for ask in call.asks)
 
 
-_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 _DECODER: Final = msgspec.json.Decoder(State)
 
 
 def encode_state(state: State) -> bytes:
-    """Write a state as JSON; equal states give equal bytes."""
-    return encode_json(state, _ENCODER)
+    """Write a state as JSON, for `decode_state`."""
+    return encode_json(state)
 
 
 def decode_state(data: bytes) -> State:

@@ -146,14 +146,14 @@ def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
 
 def _answered(draft: Draft, effect_id: EffectId) -> CallState:
     """The call that waited for this effect."""
-    for call in draft.turn.calls.values():
+    for call in draft.turn.calls:
         if call.effect_id == effect_id:
             return call
     raise AssertionError(f"effect {effect_id} is out, but no call waits for it")
 
 
 def _asking(draft: Draft, given: Resolve) -> tuple[CallState, ApprovalAsk] | None:
-    for call in draft.turn.calls.values():
+    for call in draft.turn.calls:
         if given.call_id in (None, call.id):
             for ask in call.asks:
                 if ask.id == given.approval_id:
@@ -162,7 +162,7 @@ def _asking(draft: Draft, given: Resolve) -> tuple[CallState, ApprovalAsk] | Non
 
 
 def _yield_asks(draft: Draft) -> bool:
-    asks = tuple(ask for call in draft.turn.calls.values() for ask in call.asks)
+    asks = tuple(ask for call in draft.turn.calls for ask in call.asks)
     if asks:
         draft.give(ApprovalRequested(asks))
     return bool(asks)

@@ -112,7 +112,7 @@ class Stepper(ABC):
         self._steps: deque[Step] = deque()
         self._fire: Final[Mapping[type[Effect], Callable[[Any], None]]] = {
             Emit: self._emit,
-            Persist: self._persist,
+            Persist: _stored_with_state,
             Yield: self._yield,
             Abort: self._abort,
             Preflight: self._preflight,
@@ -202,9 +202,6 @@ class Stepper(ABC):
     def _emit(self, effect: Emit) -> None:
         self.teller.tell(effect.event, effect.turn_id)
 
-    def _persist(self, effect: Persist) -> None:
-        """Nothing: the transcript is in the state; whoever saves that has saved this."""
-
     def _yield(self, effect: Yield) -> None:
         if self._steps and not isinstance(self._steps[-1], Finished):
             self._steps.pop()
@@ -286,3 +283,7 @@ class Stepper(ABC):
         failure, self.teller.stopped_by = self.teller.stopped_by, None
         if failure is not None:
             raise failure
+
+
+def _stored_with_state(effect: Persist) -> None:
+    """Nothing: the transcript is in the state; whoever saves that has saved this."""

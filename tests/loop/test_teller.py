@@ -1,0 +1,94 @@
+"""Telling: in order, to everyone, whatever a reporter does."""
+
+import logging
+
+import pytest
+
+from agentkit_core import SessionId, TurnId
+from agentkit_loop import Envelope, Event, ReporterFailed, RunFinished, RunStarted, TurnStarted
+from agentkit_loop._teller import Teller
+from agentkit_loop.testing import ManualClock
+
+EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())
+
+
+def tell_all(teller: Teller) -> None:
+    for event in EVENTS:
+        teller.tell(event, TurnId("turn-1"))
+
+
+def test_envelopes_are_numbered_without_gaps_and_their_time_never_goes_back() -> None:
+    clock = ManualClock(1_000)
+    told: list[Envelope] = []
+    teller = Teller(SessionId("s"), clock.now_ms, [told.append])
+
+    teller.tell(RunStarted(), None)
+    clock.advance(-0.5)
+    teller.tell(TurnStarted(), TurnId("turn-1"))
+    clock.advance(2)
+    teller.tell(RunFinished(), None)
+
+    assert [one.seq for one in told] == [1, 2, 3]
+    assert [one.at for one in told] == [1_000, 1_000, 2_500]
+    assert [one.turn_id for one in told] == [None, "turn-1", None]
+
+
+def test_o03_a_reporter_that_raises_stops_nobody_and_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[Envelope] = []
+
+    def broken(envelope: Envelope) -> None:
+        raise BrokenPipeError("stdout is gone")
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [broken, told.append])
+    with caplog.at_level(logging.ERROR, logger="agentkit_loop"):
+        tell_all(teller)
+
+    assert [one.event for one in told] == list(EVENTS)
+    assert len(caplog.records) == 1
+    assert teller.failures == {broken: 3}
+    assert teller.stopped_by is None
+
+
+def test_a_reporter_that_wants_the_run_to_stop_is_remembered_and_the_others_are_told() -> None:
+    told: list[Envelope] = []
+
+    def strict(envelope: Envelope) -> None:
+        raise ReporterFailed(f"disk full at {envelope.seq}")
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [strict, told.append])
+    tell_all(teller)
+
+    assert len(told) == 3
+    assert str(teller.stopped_by) == "disk full at 1"
+
+
+def test_what_happens_while_a_reporter_is_told_is_told_to_all_afterwards() -> None:
+    told: list[tuple[str, int]] = []
+
+    def first(envelope: Envelope) -> None:
+        told.append(("first", envelope.seq))
+        if envelope.seq == 1:
+            teller.tell(RunFinished(), None)
+
+    def second(envelope: Envelope) -> None:
+        told.append(("second", envelope.seq))
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [first, second])
+    teller.tell(RunStarted(), None)
+
+    assert told == [("first", 1), ("second", 1), ("first", 2), ("second", 2)]
+
+
+def test_a_subscriber_is_told_from_then_on_and_until_it_leaves() -> None:
+    told: list[Envelope] = []
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [])
+
+    teller.tell(RunStarted(), None)
+    leave = teller.subscribe(told.append)
+    teller.tell(TurnStarted(), None)
+    leave()
+    teller.tell(RunFinished(), None)
+
+    assert [one.event for one in told] == [TurnStarted()]
