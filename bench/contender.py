@@ -6,14 +6,14 @@ from worker import Worker, run
 
 from agentkit_core import Item
 from agentkit_loop import Agent, Envelope
-from agentkit_providers import connect
-from agentkit_tools_core import tool
+from agentkit_providers import HttpModel, connect
+from agentkit_tools_core import Tool, tool
 
 
 class Contender(Worker):
     def __init__(self, base_url: str) -> None:
-        self.base_url = base_url
-        self.models = {}
+        super().__init__(base_url)
+        self.models: dict[str, HttpModel] = {}
         self.written = self.runs = self.events = 0
 
         @tool
@@ -29,7 +29,7 @@ class Contender(Worker):
             self.runs += 1
             return str(a + b)
 
-        self.tools = [write, add]
+        self.tools: list[Tool] = [write, add]
 
     def report(self, envelope: Envelope) -> None:
         self.events += 1
@@ -46,8 +46,7 @@ class Contender(Worker):
         return len(result.text), self.written, self.runs
 
     async def close(self) -> None:
-        for model in self.models.values():
-            await model.close()
+        """Nothing: connections are closed with their event loop."""
 
 
 if __name__ == "__main__":

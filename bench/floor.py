@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import msgspec
 from msgspec import Struct
@@ -47,9 +49,10 @@ encode = msgspec.json.Encoder().encode
 
 class Floor(Worker):
     def __init__(self, base_url: str) -> None:
+        super().__init__(base_url)
         self.client = httpx.AsyncClient(base_url=base_url, timeout=600)
 
-    async def ask(self, model: str, messages: list[dict]) -> tuple[list[str], list[Call]]:
+    async def ask(self, model: str, messages: list[dict[str, Any]]) -> tuple[list[str], list[Call]]:
         body = encode({"model": model, "messages": messages, "stream": True})
         headers = {"content-type": "application/json", "authorization": "Bearer bench"}
         texts: list[str] = []
@@ -71,14 +74,19 @@ class Floor(Worker):
                             texts.append(delta.content)
                         elif delta.tool_calls:
                             for part in delta.tool_calls:
+                                function = part.function
+                                if function is None:
+                                    continue
                                 if part.id is not None:
-                                    calls[part.index] = Call(part.id, part.function.name)
-                                if part.function.arguments:
-                                    calls[part.index].arguments.append(part.function.arguments)
+                                    calls[part.index] = Call(part.id, function.name or "")
+                                if function.arguments:
+                                    calls[part.index].arguments.append(function.arguments)
         return texts, list(calls.values())
 
     async def turn(self, model: str, history: int) -> tuple[int, int, int]:
-        messages = [{"role": "user", "content": text} for text in self.messages(history)]
+        messages: list[dict[str, Any]] = [
+            {"role": "user", "content": text} for text in self.messages(history)
+        ]
         written = runs = 0
         while True:
             texts, calls = await self.ask(model, messages)

@@ -12,7 +12,10 @@ from model_server import SHORT, text_length
 
 
 class Worker:
-    """Whoever is measured."""
+    """Whoever is measured, against a server at a base URL."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
 
     @staticmethod
     def messages(count: int) -> list[str]:

@@ -1,0 +1,43 @@
+"""A tool that someone must agree to, and the conversation step by step."""
+
+import anyio
+
+from agentkit_loop import Agent, ApprovalRequested, AwaitingInput, Finished
+from agentkit_loop.testing import ScriptedModel, call, say
+from agentkit_tools_core import tool
+
+
+@tool(destructive=True, needs_approval=True)
+def delete_file(path: str) -> str:
+    """Delete a file."""
+    return f"{path} is gone"
+
+
+async def main() -> None:
+    """Say yes to one call and no to another."""
+    model = ScriptedModel(
+        call("delete_file", {"path": "old.log"}, "c1"),
+        call("delete_file", {"path": "thesis.tex"}, "c2"),
+        say("I deleted old.log and left thesis.tex alone."),
+    )
+    agent = Agent(model=model, tools=[delete_file])
+    async with agent.session() as session:
+        session.submit("Tidy up.")
+        while True:
+            match await session.next():
+                case ApprovalRequested(asks=asks):
+                    for ask in asks:
+                        print(f"may I? {ask.summary}")
+                        if ask.input["path"] == "old.log":
+                            session.approve(ask.id)
+                        else:
+                            session.deny(ask.id, reason="keep it")
+                case Finished(result=result):
+                    print(result.text)
+                case AwaitingInput():
+                    break
+                case _:
+                    pass
+
+
+anyio.run(main)

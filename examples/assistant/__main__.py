@@ -1,0 +1,120 @@
+"""An assistant with three tools, for one prompt; the main job of these packages put together.
+
+    python examples/assistant                                 # no key: a stand-in for a model
+    python examples/assistant "What is 12 * 7? What is in LICENSE?"
+    python examples/assistant --model openai:gpt-5-mini       # key from OPENAI_API_KEY
+    python examples/assistant --model compatible:my-model --base-url http://localhost:8000/v1
+    python examples/assistant --model local                   # llama.cpp on this machine
+
+The answer is shown while it comes; calls, results and usage as well. A record of the run is left
+as JSON lines. Exit code 0 if the model answered, 1 if it failed in mid-run, 2 if nothing could be
+asked: a missing key, an unknown model, a refused connection.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+from local_model import NoLocalModel, local_server
+from standin import answer
+from workspace_tools import workspace_tools
+
+from agentkit_core import AgentkitError, FailureKind, ProviderFailure
+from agentkit_loop import Agent, LoopConfig, TurnEnd, TurnResult
+from agentkit_providers import HttpModel, connect
+from agentkit_providers.replay import ReplayServer
+from agentkit_reporting import JsonlReporter, TextReporter
+
+DEFAULT_PROMPT = "What is in this folder, what does its README say, and what is (17 + 4) * 2?"
+INSTRUCTIONS = (
+    "You are an assistant who works in a folder. Use the tools to look things up and to "
+    "calculate; do not guess. Answer briefly."
+)
+NOTHING_ASKED = frozenset(
+    {FailureKind.AUTH, FailureKind.NOT_FOUND, FailureKind.CONNECTION, FailureKind.BILLING}
+)
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="assistant", description=__doc__.split("\n\n")[0])
+    parser.add_argument("prompt", nargs="?", default=DEFAULT_PROMPT)
+    parser.add_argument(
+        "--model",
+        default="stand-in",
+        help="stand-in (default), local, or <provider>:<model> such as openai:gpt-5-mini",
+    )
+    parser.add_argument("--base-url", help="where the model answers, instead of its usual address")
+    parser.add_argument("--folder", type=Path, default=Path(), help="what to work in (default: .)")
+    parser.add_argument("--record", type=Path, help="where to leave the record (JSON lines)")
+    return parser.parse_args()
+
+
+@contextmanager
+def chosen_model(name: str, base_url: str | None) -> Iterator[tuple[HttpModel, str]]:
+    """Give the model and a line that says what it is; end what was started for it."""
+    if name == "stand-in":
+        with ReplayServer(answer) as server:
+            model = connect("compatible:stand-in", base_url=server.url)
+            yield model, f"no model, a stand-in that answers by rules, over HTTP at {server.url}"
+    elif name == "local":
+        with local_server() as url:
+            yield (
+                connect("llamacpp:gemma-3-270m", base_url=url),
+                f"llama.cpp at {url}, a base model",
+            )
+    else:
+        model = connect(name, base_url=base_url)
+        yield model, f"{name} at {model.base_url}"
+
+
+async def run(given: argparse.Namespace, record: Path) -> TurnResult:
+    """Ask the model and show what happens."""
+    with (
+        chosen_model(given.model, given.base_url) as (model, what),
+        JsonlReporter(record) as recorder,
+    ):
+        print(f"model: {what}", flush=True)
+        print(f"> {given.prompt}\n", flush=True)
+        agent = Agent(
+            model=model,
+            tools=workspace_tools(given.folder),
+            instructions=INSTRUCTIONS,
+            config=LoopConfig(),
+            reporters=[TextReporter(), recorder],
+        )
+        return await agent.run(given.prompt)
+
+
+def complaint(failure: ProviderFailure) -> str:
+    """Say in one line why nothing could be asked."""
+    return " ".join(failure.describe().split())
+
+
+def main() -> int:
+    """Run the assistant; see the exit codes above."""
+    given = arguments()
+    if not given.folder.is_dir():
+        print(f"assistant: {given.folder} is no folder", file=sys.stderr)
+        return 2
+    record = given.record or Path(tempfile.mkdtemp(prefix="assistant-")) / "run.jsonl"
+    try:
+        result = anyio.run(run, given, record)
+    except (AgentkitError, NoLocalModel, OSError) as error:
+        print(f"assistant: {error}", file=sys.stderr)
+        return 2
+    print(f"record: {record}")
+    if result.end is not TurnEnd.ERROR or result.failure is None:
+        return 0
+    print(f"assistant: {complaint(result.failure)}", file=sys.stderr)
+    return 2 if result.failure.kind in NOTHING_ASKED else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""The kernel with nothing around it: no event loop, no thread, no network, no clock.
+
+A driver is a loop over effects. This one is written out for a model and a tool that are plain
+functions; the session is saved as JSON after every step and goes on from what was saved.
+"""
+
+from agentkit_core import (
+    FinishReason,
+    Item,
+    ModelResponse,
+    SessionId,
+    Text,
+    TextOutput,
+    ToolCall,
+    ToolCallId,
+    ToolResult,
+)
+from agentkit_loop import (
+    CallModel,
+    Continue,
+    Effect,
+    Emit,
+    Finished,
+    Input,
+    ModelResponded,
+    Preflight,
+    PreflightAllowed,
+    StartTool,
+    State,
+    Submit,
+    ToolDone,
+    Yield,
+    decode_state,
+    encode_state,
+    start,
+    step,
+)
+
+
+def model(transcript: tuple[Item, ...]) -> Item:
+    """Ask for the sum first, then say it."""
+    last = transcript[-1]
+    if last.tool_results:
+        output = last.tool_results[0].output
+        return Item.assistant(
+            Text(f"It is {output.text if isinstance(output, TextOutput) else ''}.")
+        )
+    return Item.assistant(ToolCall(ToolCallId("c1"), "add", {"a": 17, "b": 4}))
+
+
+def perform(effect: Effect, state: State) -> Input | None:
+    """Do what the kernel asks for; say what came of it."""
+    match effect:
+        case CallModel(id=effect_id):
+            item = model(state.transcript)
+            reason = FinishReason.TOOL_CALL if item.tool_calls else FinishReason.COMPLETED
+            made = Item(item.kind, item.parts, finish_reason=reason)
+            return ModelResponded(effect_id, ModelResponse(made))
+        case Preflight(id=effect_id):
+            return PreflightAllowed(effect_id)
+        case StartTool(id=effect_id, call_id=call_id, input=arguments):
+            total = sum(n for n in arguments.values() if isinstance(n, int))
+            return ToolDone(effect_id, ToolResult(call_id, TextOutput(str(total))))
+        case Emit(event=event):
+            print(type(event).__name__)
+        case Yield(step=Finished(result=result)):
+            print(f"answer: {result.text}")
+        case _:
+            pass
+    return None
+
+
+state, waiting = start(SessionId("s"), model="plain", now=0)
+inbox: list[Input] = [Submit((Item.user("What is 17 + 4?"),)), Continue()]
+now = 0
+while waiting or inbox:
+    if waiting:
+        answer = perform(waiting[0], state)
+        waiting = waiting[1:]
+        inbox += [] if answer is None else [answer]
+    else:
+        now += 1
+        state, effects = step(decode_state(encode_state(state)), inbox.pop(0), now)
+        waiting = (*waiting, *effects)
+print(f"{len(state.transcript)} items, {len(encode_state(state))} bytes of state")

@@ -1,0 +1,70 @@
+"""A provider of one's own: two pure pieces, an encoder and a decoder, and a row of data.
+
+The protocol is made up: it takes `{"say": [["user", "hi"], …]}` and answers in lines, each a JSON
+string, with a last line `null`. HTTP, retries, streaming and tools come for free.
+"""
+
+import anyio
+import msgspec
+
+import agentkit_core as core
+from agentkit_core.testing import check_decoder, check_projection
+from agentkit_loop import Agent
+from agentkit_providers import Endpoint, HttpModel
+from agentkit_providers.replay import Answer, ReplayServer
+
+ANSWER = core.PartId("answer")
+CUT = core.ProviderFailure(kind=core.FailureKind.STREAM_CUT, message="no end mark", retryable=True)
+BROKEN = core.ProviderFailure(kind=core.FailureKind.PROTOCOL, message="not a line of JSON")
+VOICES = frozenset({core.ItemKind.USER, core.ItemKind.ASSISTANT})
+
+
+class LinesProjection:
+    def encode(self, request: core.ModelRequest) -> core.WireRequest:
+        target = core.Target(provider="lines", api="lines", model=request.model, kinds=VOICES)
+        said = [(item.kind, item.text) for item in core.sendable(request.items, target)]
+        return core.WireRequest(path="/say", body=core.encode_json({"say": said}))
+
+    def decoder(self, request: core.ModelRequest) -> "LinesDecoder":
+        return LinesDecoder(request.model)
+
+
+class LinesDecoder:
+    def __init__(self, model: str) -> None:
+        self.rest, self.begun, self.over = b"", False, False
+        self.started = core.ResponseStarted(core.Provenance("lines", "lines", model))
+
+    def feed(self, chunk: bytes) -> tuple[core.ModelEvent, ...]:
+        *lines, self.rest = (self.rest + chunk).split(b"\n")
+        return tuple(event for line in lines if not self.over for event in self.read(line))
+
+    def read(self, line: bytes) -> list[core.ModelEvent]:
+        try:
+            word = msgspec.json.decode(line, type=str | None)
+        except msgspec.DecodeError:
+            self.over = True
+            return [core.ResponseFailed(BROKEN)]
+        self.over = word is None
+        events: list[core.ModelEvent] = []
+        if not self.begun:
+            events += [self.started, core.BeginPart(ANSWER, core.Text(""))]
+            self.begun = True
+        if word is None:
+            return [*events, core.ResponseFinished(core.FinishReason.COMPLETED)]
+        return [*events, core.AppendText(ANSWER, word)]
+
+    def finish(self) -> tuple[core.ModelEvent, ...]:
+        cut, self.over = not self.over, True
+        return (core.ResponseFailed(CUT),) if cut else ()
+
+
+projection = LinesProjection()
+check_projection(projection)
+check_decoder(
+    lambda: projection.decoder(core.ModelRequest(model="m")), b'"Hello"\n" there"\nnull\n'
+)
+
+with ReplayServer([Answer.recorded('"Hello"\n" there"\nnull\n')]) as server:
+    endpoint = Endpoint(name="lines", base_url=server.url, key_required=False)
+    model = HttpModel("m", endpoint=endpoint, projection=projection)
+    print(anyio.run(Agent(model=model, instructions="Be kind.").run, [core.Item.user("Hi")]).text)
