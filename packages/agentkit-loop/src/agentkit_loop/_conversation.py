@@ -227,12 +227,14 @@ class Conversation:
         """Begin a turn with what the host says."""
         if self._driver.state.turn is not None:
             raise TurnRunning(action)
+        self._driver.drop_steps()
         self.submit(prompt)
         self._post(Continue())
 
     def _redrive(self) -> None:
         if self._driver.state.turn is not None:
             raise TurnRunning("continue")
+        self._driver.drop_steps()
         self._post(Continue(redrive=True))
 
     def _nudge(self) -> None:

@@ -173,6 +173,10 @@ class Stepper(ABC):
             return self._steps.popleft()
         return None
 
+    def drop_steps(self) -> None:
+        """Hand nothing over of what is past: whoever begins a turn asks for that turn's end."""
+        self._steps.clear()
+
     @property
     def turn_id(self) -> TurnId | None:
         """The turn that runs."""

@@ -26,7 +26,7 @@ from agentkit_core import ModelEvent
 from agentkit_loop._effects import AnsweredEffect, CallModel, EffectId, StartTimer, StartTool
 from agentkit_loop._inputs import Input, TimerFired
 from agentkit_loop._steps import Step
-from agentkit_loop.drivers._answers import failed_call, log_unclosed, tool_done, tool_lost
+from agentkit_loop.drivers._answers import failed_call, log_unclosed, lost, tool_done
 from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import ModelSession
 
@@ -150,10 +150,6 @@ class ConcurrentDriver(Stepper):
         fault, self._fault = self._fault, None
         if fault is not None:
             raise fault
-        for effect in tuple(self.state.out.values()):
-            # A tool that waits for something that is cancelled ends as if it were cancelled itself.
-            if isinstance(effect, StartTool) and effect not in self.pending:
-                self.feed(tool_lost(effect))
 
     def _spawn(self) -> None:
         while self._group is not None and self.pending:
@@ -164,6 +160,11 @@ class ConcurrentDriver(Stepper):
         try:
             try:
                 answer = await self._perform_one(effect)
+            except anyio.get_cancelled_exc_class():
+                # A tool that waits for something that is cancelled ends as if it were itself.
+                if anyio.get_current_task().has_pending_cancellation():
+                    raise
+                answer = lost(effect)
             finally:
                 self._running -= 1
             if answer is not None:
