@@ -33,6 +33,7 @@ class ErrorFacts(Struct, frozen=True):
     """For people; empty when the body says nothing."""
     code: str | None = None
     type: str | None = None
+    """Its type; for Google, which has none, the word in its `status`."""
     param: str | None = None
     status: int | None = None
     """A status that the body names, such as an error's numeric code."""
@@ -68,7 +69,9 @@ def facts_of_json(value: JsonValue, *, raw: JsonValue) -> ErrorFacts:
     return ErrorFacts(
         message=_cut(_message(inner, outer)),
         code=_word(code),
-        type=_word(kind) if isinstance(kind, str) else None,
+        type=next(
+            (one for one in (kind, inner.get("status")) if isinstance(one, str) and one), None
+        ),
         param=_word(inner.get("param")),
         status=_status(inner, outer),
         words=_words(inner, code, kind),

@@ -26,12 +26,11 @@ from agentkit_core import (
     ResponseStarted,
     UsageReported,
     fold,
-    with_native_reasons,
 )
 from agentkit_providers._errors import classify_error
 from agentkit_providers._sse import SseDecoder
 from agentkit_providers.openai_chat._answer import Answer
-from agentkit_providers.openai_chat._metadata_keys import API
+from agentkit_providers.openai_chat._metadata_keys import API, FINISH_REASONS_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._usage import usage_of
 from agentkit_providers.openai_chat._wire_events import (
@@ -330,8 +329,11 @@ class OpenAIChatDecoder:
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
-        words = self._answer.finish_words
-        out.append(ResponseFailed(failure, with_native_reasons(self._all_metadata(), words)))
+        metadata = self._all_metadata()
+        if self._answer.finish_words:
+            # No answer's own words any more, but a hint to what went wrong.
+            metadata[FINISH_REASONS_KEY] = list(self._answer.finish_words)
+        out.append(ResponseFailed(failure, metadata))
 
     def _all_metadata(self) -> MetadataMap:
         metadata = {**self._metadata, **self._answer.metadata}
@@ -349,7 +351,7 @@ def _further_choice(index: int, answer: Answer, deltas: list[ModelEvent]) -> Jso
         answer.close(deltas)
     parts = fold(deltas, strict=False)  # type: ignore[arg-type]
     word = next((word for word in answer.finish_words if word), None)
-    return {"index": index, "finish_reason": word, "parts": msgspec.to_builtins(parts)}
+    return {"index": index, "finish_reason": word, "parts": msgspec.to_builtins(list(parts))}
 
 
 def _asks_for_several(extra: JsonValue) -> bool:

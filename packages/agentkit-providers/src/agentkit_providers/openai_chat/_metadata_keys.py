@@ -31,6 +31,9 @@ DETAIL_KEY: Final = "openai_chat.detail"
 EXECUTED_TOOLS_KEY: Final = "openai_chat.executed_tools"
 """Tools that the vendor ran itself."""
 
+FINISH_REASONS_KEY: Final = "openai_chat.finish_reasons"
+"""On an answer that failed: the finish reasons that came before the failure."""
+
 # On usage, and on a request.
 USAGE_KEY: Final = "openai_chat.usage"
 """The vendor's own numbers."""

@@ -151,7 +151,7 @@ class ToolSlots:
     def _find(self, index: int | None, call_id: str, name: str, arguments: str) -> ToolSlot | None:
         known = self._by_id.get(call_id) if call_id else None
         if index is None:
-            return self._find_without_index(known, call_id, name)
+            return self._find_without_index(known, call_id, name, arguments)
         slot = self._by_index.get(index)
         if slot is None:
             # Some count the index up with every fragment of one call.
@@ -159,11 +159,11 @@ class ToolSlots:
         if call_id and slot.wire_id and call_id != slot.wire_id:
             # Some give every call the index 0, others every fragment an id.
             return known or (None if name else slot)
-        anew = name and slot.name and not call_id and arguments.strip() and slot.is_whole
+        anew = name and slot.name and not call_id and _goes_past(slot, arguments)
         return None if anew else slot
 
     def _find_without_index(
-        self, known: ToolSlot | None, call_id: str, name: str
+        self, known: ToolSlot | None, call_id: str, name: str, arguments: str
     ) -> ToolSlot | None:
         if known is not None:
             return None if name and known in self._touched else known
@@ -172,7 +172,7 @@ class ToolSlots:
             return last
         if call_id or last is None or last in self._touched:
             return None
-        return last if last.name == name and not last.is_whole else None
+        return last if last.name == name and not _goes_past(last, arguments) else None
 
     def _grown_name(self, held: str, piece: str) -> str:
         if not held or (piece.startswith(held) and piece in self._known):
@@ -184,6 +184,11 @@ class ToolSlots:
 
     def _is_piece(self, name: str) -> bool:
         return name not in self._known and any(one.startswith(name) for one in self._known)
+
+
+def _goes_past(slot: ToolSlot, arguments: str) -> bool:
+    """Whether arguments come after a call's own are whole."""
+    return bool(arguments.strip()) and slot.is_whole
 
 
 def merged_extra(known: Any, new: Any) -> Any:

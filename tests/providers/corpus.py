@@ -1,0 +1,460 @@
+"""Recorded exchanges with real providers, read by our projections and compared.
+
+    python tests/providers/corpus.py DIR [DIR ...]
+
+reads every exchange below a directory, prints one line for each protocol and kind of value
+with how many agree, names what does not, and exits with 1 if anything did not. The format of
+the files is described in the README beside the recordings; nothing here knows a single file.
+
+A protocol joins by a row in `PROTOCOLS`; those without one are counted and skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from agentkit_core import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    Custom,
+    File,
+    Item,
+    Media,
+    Modality,
+    ModelEvent,
+    ModelOptions,
+    ModelRequest,
+    Part,
+    Projection,
+    ProviderFailure,
+    Reasoning,
+    ResponseFailed,
+    ResponseFinished,
+    Text,
+    TokenUsage,
+    ToolCall,
+    ToolSpec,
+    fold_response,
+)
+from agentkit_providers.endpoints import UnknownProvider, default_registry
+from agentkit_providers.openai_chat import OpenAIChat
+
+Exchange = dict[str, Any]
+"""One file of the corpus."""
+
+PIECES = (1, 3, 17, 256, 1400)
+"""In pieces of how many bytes a stream is fed; single bytes only where it is short."""
+
+
+class FailingProjection(Projection, Protocol):
+    """A projection that can also say what an HTTP error means."""
+
+    def failure(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
+    ) -> ProviderFailure:
+        """Say what an answer without success means."""
+        ...
+
+
+class Mismatch(NamedTuple):
+    """A value that is not what it should be."""
+
+    exchange: str
+    kind: str
+    expected: object
+    seen: object
+
+    def __str__(self) -> str:
+        return f"  {self.exchange}: {self.kind} is {self.seen!r}, should be {self.expected!r}"
+
+
+class Spoken(NamedTuple):
+    """How one protocol is read and compared."""
+
+    projection: Callable[[Exchange], FailingProjection]
+    part_kinds: Callable[[Item], list[str]]
+    usage: Callable[[TokenUsage, Mapping[str, int]], dict[str, int | None]]
+
+
+class Report:
+    """What was compared, by protocol and kind, and what did not agree."""
+
+    def __init__(self) -> None:
+        self.compared = Counter[tuple[str, str]]()
+        self.agreed = Counter[tuple[str, str]]()
+        self.skipped = Counter[str]()
+        self.mismatches: list[Mismatch] = []
+
+    def compare(self, exchange: Exchange, kind: str, expected: object, seen: object) -> None:
+        """Note one comparison."""
+        key = exchange["protocol"], kind
+        self.compared[key] += 1
+        if expected == seen:
+            self.agreed[key] += 1
+        else:
+            self.mismatches.append(Mismatch(exchange["id"], kind, expected, seen))
+
+    def lines(self) -> Iterator[str]:
+        """The report for people."""
+        for protocol, kind in self.compared:
+            agreed, compared = self.agreed[protocol, kind], self.compared[protocol, kind]
+            yield f"{protocol} {kind} {agreed}/{compared}"
+        for protocol, files in self.skipped.items():
+            yield f"{protocol} skipped: no projection yet ({files} files)"
+        yield from map(str, self.mismatches)
+
+
+def exchanges(folder: Path) -> Iterator[Exchange]:
+    """Read every exchange below a folder, in order of name."""
+    for path in sorted(folder.rglob("*.json")):
+        exchange = json.loads(path.read_bytes())
+        if isinstance(exchange, dict) and "protocol" in exchange and "expected" in exchange:
+            yield exchange
+
+
+def check(found: Iterable[Exchange]) -> Report:
+    """Compare exchanges with what our projections make of them."""
+    report = Report()
+    for exchange in found:
+        spoken = PROTOCOLS.get(exchange["protocol"])
+        if spoken is None:
+            report.skipped[exchange["protocol"]] += 1
+            continue
+        read = _check_error if exchange["status"] >= 400 else _check_answer
+        try:
+            read(exchange, spoken, report)
+        except Exception as error:  # the rest is still worth reading
+            report.compare(exchange, "raised", None, repr(error))
+    return report
+
+
+def request_of(exchange: Exchange) -> ModelRequest:
+    """What was asked, as far as it matters to a decoder."""
+    sent = exchange["request"] or {}
+    names = dict.fromkeys(_tool_names(sent.get("tools")))
+    chat = {name: sent[name] for name in ("n", "audio") if name in sent}
+    return ModelRequest(
+        model=exchange["model"] or "unknown",
+        tools=tuple(ToolSpec(name) for name in names),
+        options=ModelOptions(extra={"openai_chat": chat} if chat else {}),
+        streamed=exchange["streamed"],
+    )
+
+
+def body_of(exchange: Exchange) -> bytes:
+    """The bytes of the answer."""
+    if "sse" in exchange:
+        return str(exchange["sse"]).encode()
+    return json.dumps(exchange["response"], ensure_ascii=False).encode()
+
+
+def events_of(
+    exchange: Exchange, projection: Projection, chunks: Iterable[bytes]
+) -> tuple[ModelEvent, ...]:
+    """What a projection makes of an answer that comes in these chunks."""
+    decoder = projection.decoder(request_of(exchange))
+    events = [event for chunk in chunks for event in decoder.feed(chunk)]
+    return (*events, *decoder.finish())
+
+
+def _tool_names(tools: Any) -> Iterator[str]:
+    for tool in tools if isinstance(tools, list) else ():
+        if not isinstance(tool, dict):
+            continue
+        inner = tool.get("function") or tool.get("custom")
+        name = inner.get("name") if isinstance(inner, dict) else tool.get("name")
+        if isinstance(name, str):
+            yield name
+        yield from _tool_names(
+            tool.get("functionDeclarations") or tool.get("function_declarations")
+        )
+
+
+def _check_error(exchange: Exchange, spoken: Spoken, report: Report) -> None:
+    headers = {"content-type": exchange.get("content_type") or "application/json"}
+    if exchange.get("retry_after") is not None:
+        headers["Retry-After"] = str(exchange["retry_after"])
+    failure = spoken.projection(exchange).failure(exchange["status"], headers, body_of(exchange))
+    report.compare(exchange, "status", exchange["status"], failure.status)
+    if exchange.get("retry_after") is not None:
+        waits = failure.retry_after_s is not None
+        report.compare(exchange, "retry_after", True, waits)
+    _compare_failure(exchange, failure, report)
+
+
+def _compare_failure(exchange: Exchange, failure: ProviderFailure | None, report: Report) -> None:
+    expected = {
+        name: str(value)
+        for name, value in exchange["expected"]["error"].items()
+        if name in ("type", "code", "message", "param") and value is not None
+    }
+    seen: dict[str, object] = {}
+    for name in expected:
+        seen[name] = getattr(failure, name, None)
+    message = expected.get("message")
+    if message and str(seen["message"]).startswith(message.strip()):
+        seen["message"] = message  # what a provider behind it said may follow
+    report.compare(exchange, "error", expected, seen)
+
+
+def _check_answer(exchange: Exchange, spoken: Spoken, report: Report) -> None:
+    expected, body = exchange["expected"], body_of(exchange)
+    projection = spoken.projection(exchange)
+    events = events_of(exchange, projection, [body])
+    ends = [at for at, one in enumerate(events) if isinstance(one, _ENDS)]
+    report.compare(exchange, "one end", [len(events) - 1], ends)
+    if exchange["streamed"]:
+        _check_cuts(exchange, projection, body, events, report)
+    response = fold_response(events, strict=True)
+    item = response.item
+    report.compare(exchange, "failure", "error" in expected, response.failure is not None)
+    if "error" in expected:
+        _compare_failure(exchange, response.failure, report)
+    seen: dict[str, Callable[[], object]] = {
+        "text": lambda: "".join(one.text for one in _texts(item, refusal=False)),
+        "reasoning": lambda: _reasoning(item),
+        "refusal": lambda: "".join(one.text for one in _texts(item, refusal=True)) or None,
+        "parts": lambda: spoken.part_kinds(item),
+        "annotations": lambda: _annotations(item),
+        "finish_reason_native": lambda: _native_reason(events),
+    }
+    for kind, see in seen.items():
+        if kind in expected:
+            report.compare(exchange, kind, expected[kind], see())
+    if "tool_calls" in expected:
+        calls = [_expected_call(call) for call in expected["tool_calls"]]
+        report.compare(exchange, "tool_calls", calls, _seen_calls(item, expected["tool_calls"]))
+    if "runs" in expected:
+        report.compare(exchange, "runs", _without_repeats(expected["runs"]), _runs(events))
+    if "usage" in expected:
+        usage = expected["usage"]
+        tokens = TokenUsage() if item.usage is None else item.usage.tokens
+        report.compare(exchange, "usage", usage, spoken.usage(tokens, usage))
+
+
+_ENDS = (ResponseFinished, ResponseFailed)
+
+
+def _check_cuts(
+    exchange: Exchange,
+    projection: Projection,
+    body: bytes,
+    events: tuple[ModelEvent, ...],
+    report: Report,
+) -> None:
+    sizes = [size for size in PIECES if size > 1 or len(body) <= 20_000]
+    differ = [size for size in sizes if events_of(exchange, projection, cut(body, size)) != events]
+    report.compare(exchange, "cuts", [], differ)
+
+
+def cut(body: bytes, size: int) -> Iterator[bytes]:
+    """Cut a body into pieces of one size."""
+    return (body[at : at + size] for at in range(0, len(body), size))
+
+
+def _texts(item: Item, *, refusal: bool) -> list[Text]:
+    texts = [part for part in item.parts if isinstance(part, Text)]
+    return [text for text in texts if _is_refusal(text) is refusal]
+
+
+def _is_refusal(text: Text) -> bool:
+    return any(key.endswith(".refusal") and value for key, value in text.metadata.items())
+
+
+def _reasoning(item: Item) -> str | None:
+    texts = [part.summary for part in item.parts if isinstance(part, Reasoning) and part.summary]
+    return "".join(texts) if texts else None
+
+
+def _annotations(item: Item) -> int:
+    holders = [item.metadata, *(part.metadata for part in item.parts)]
+    found = [
+        value
+        for metadata in holders
+        for key, value in metadata.items()
+        if key.endswith((".annotations", ".citations")) and not key.startswith("agentkit.")
+    ]
+    return sum(len(one) for one in found if isinstance(one, list))
+
+
+def _native_reason(events: Sequence[ModelEvent]) -> str | None:
+    end = events[-1]
+    if isinstance(end, ResponseFinished):
+        return end.native_reasons[-1] if end.native_reasons else None
+    assert isinstance(end, ResponseFailed)
+    for key, words in end.metadata.items():
+        if key.endswith(".finish_reasons") and isinstance(words, list) and words:
+            return str(words[-1])
+    return None
+
+
+def _expected_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = call["arguments"]
+    return {**call, "arguments": {} if arguments in ("", None) else arguments}
+
+
+def _seen_calls(item: Item, expected: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The calls as the corpus writes them; ids are ours where the wire had none, or one twice."""
+    assert len({call.id for call in item.tool_calls}) == len(item.tool_calls), "ids repeat"
+    ids = [call["id"] for call in expected]
+    return [
+        {
+            "id": ids[at] if at < len(ids) and _is_made_up(ids, at) else call.id,
+            "name": call.name,
+            "arguments": _arguments(call),
+        }
+        for at, call in enumerate(item.tool_calls)
+    ]
+
+
+def _is_made_up(ids: Sequence[str | None], at: int) -> bool:
+    return not ids[at] or ids[at] in ids[:at]
+
+
+def _arguments(call: ToolCall) -> Any:
+    if call.raw_input is None:
+        return call.input
+    try:
+        return json.loads(call.raw_input)
+    except ValueError:
+        return call.raw_input
+
+
+def _kind(part: Part) -> str | None:
+    """A part's kind in the corpus' words; None for parts that it does not list."""
+    match part:
+        case Text():
+            return ("refusal" if _is_refusal(part) else "text") if part.text else None
+        case Reasoning():
+            return "reasoning" if part.summary else None
+        case ToolCall():
+            return "tool_call"
+        case Media(modality=Modality.IMAGE | Modality.AUDIO):
+            return part.modality.value
+        case File():
+            return "file"
+        case Custom(kind=kind):
+            name = kind.partition(".")[2]
+            return name if name == "reference" else f"other:{name}"
+        case _:
+            return None
+
+
+def _runs(events: Iterable[ModelEvent]) -> list[str]:
+    """Kinds in the order in which something of them arrived."""
+    opened: dict[str, Part] = {}
+    kinds: list[str] = []
+    for event in events:
+        kind: str | None = None
+        if isinstance(event, BeginPart):
+            opened[event.part_id] = event.part
+            kind = "tool_call" if isinstance(event.part, ToolCall) else None
+        elif isinstance(event, AppendText):
+            kind = _opened_kind(opened[event.part_id])
+        elif isinstance(event, CommitPart) and event.part_id is None:
+            kind = _kind(event.part)
+        if kind is not None:
+            kinds.append(kind)
+    return _without_repeats(kinds)
+
+
+def _opened_kind(part: Part) -> str | None:
+    match part:
+        case Text():
+            return "refusal" if _is_refusal(part) else "text"
+        case Reasoning():
+            return "reasoning"
+        case ToolCall():
+            return "tool_call"
+        case _:
+            return None
+
+
+def _without_repeats(kinds: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for kind in kinds:
+        if not kept or kept[-1] != kind:
+            kept.append(kind)
+    return kept
+
+
+# openai-chat
+
+_VENDORS = {"vercel-gateway": "vercel", "google": "google-openai", "github-copilot": "compatible"}
+"""Vendors that the corpus calls otherwise than our rows."""
+
+
+def _chat_projection(exchange: Exchange) -> FailingProjection:
+    vendor: str = exchange["vendor"]
+    try:
+        row = default_registry.get(_VENDORS.get(vendor, vendor))
+    except UnknownProvider:
+        row = default_registry.get("compatible")
+    projection = default_registry.projection(row)
+    assert isinstance(projection, OpenAIChat)
+    return projection
+
+
+def _chat_parts(item: Item) -> list[str]:
+    # A message has one field for each of these, so each counts once.
+    kinds = [kind for part in item.parts if (kind := _kind(part)) is not None]
+    return [
+        kind
+        for at, kind in enumerate(kinds)
+        if kind not in ("text", "reasoning", "refusal") or kind not in kinds[:at]
+    ]
+
+
+def _chat_usage(tokens: TokenUsage, expected: Mapping[str, int]) -> dict[str, int | None]:
+    """Our counts as Chat Completions write them, for the keys that are expected."""
+    output, reasoning = tokens.output, tokens.reasoning or 0
+    total = None if tokens.total is None else tokens.total
+    told = expected.get("input", 0) + expected.get("output", 0)
+    if output is not None and reasoning and expected.get("total") == told + reasoning:
+        output -= reasoning  # the vendor counts reasoning on top
+    seen = {
+        "input": tokens.prompt,
+        "output": output,
+        "cache_read": tokens.cache_read,
+        "cache_write": tokens.cache_write,
+        "reasoning": tokens.reasoning,
+        "total": total,
+    }
+    cached = expected.get("cache_read", 0) + expected.get("cache_write", 0)
+    if cached > expected.get("input", 0) and tokens.input == 0:
+        # More from the cache than there was: of the prompt only that nothing is left over.
+        seen["input"] = expected.get("input")
+        seen["total"] = expected.get("total")
+    if expected.get("total") not in (told, told + reasoning):
+        seen["total"] = expected.get("total")  # the vendor counts what it does not report
+    return {key: seen.get(key) for key in expected}
+
+
+PROTOCOLS: dict[str, Spoken] = {
+    "openai-chat": Spoken(_chat_projection, _chat_parts, _chat_usage),
+}
+"""How each protocol is read; those that are missing are skipped."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check the exchanges below each directory; print what came of it."""
+    if not arguments:
+        print(__doc__)
+        return 2
+    report = check(one for folder in arguments for one in exchanges(Path(folder)))
+    for line in report.lines():
+        print(line)
+    if not (report.compared or report.skipped):
+        print("no exchanges found")
+        return 2
+    return 1 if report.mismatches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
