@@ -26,7 +26,6 @@ from agentkit_core import (
     UsageReported,
     WireRequest,
 )
-
 from agentkit_providers.replay import Answer
 
 PART = PartId("text")

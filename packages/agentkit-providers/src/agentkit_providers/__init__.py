@@ -6,7 +6,13 @@ Importing it loads no HTTP client and no protocol; the first model of a kind doe
 from agentkit_providers._endpoint import Endpoint
 from agentkit_providers._key import MissingKey, UnusableKey
 from agentkit_providers._secret import Secret
-from agentkit_providers.endpoints import Registry, UnknownApi, UnknownProvider, default_registry
+from agentkit_providers.endpoints import (
+    Registry,
+    UnknownApi,
+    UnknownProvider,
+    UnknownQuirk,
+    default_registry,
+)
 from agentkit_providers.model import BadModelName, HttpModel, MissingBaseUrl, connect
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "Secret",
     "UnknownApi",
     "UnknownProvider",
+    "UnknownQuirk",
     "UnusableKey",
     "connect",
     "default_registry",

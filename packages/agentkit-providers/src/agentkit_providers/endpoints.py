@@ -23,6 +23,7 @@ __all__ = [
     "Registry",
     "UnknownApi",
     "UnknownProvider",
+    "UnknownQuirk",
     "default_registry",
 ]
 
@@ -52,6 +53,15 @@ class UnknownApi(AgentkitError):
             f"Register it with `register_api`"
         )
         self.api = api
+        self.known = known
+
+
+class UnknownQuirk(AgentkitError):
+    """A quirk is named that the protocol does not have."""
+
+    def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+        super().__init__(f"no quirk is called {', '.join(names)}; known are {', '.join(known)}")
+        self.names = names
         self.known = known
 
 
@@ -106,7 +116,8 @@ class Registry:
 
         Raises:
             UnknownApi: Nobody registered its protocol.
-            msgspec.ValidationError: The quirks are not the protocol's.
+            UnknownQuirk: The protocol has no quirk of that name.
+            msgspec.ValidationError: A quirk's value is of the wrong type.
         """
         try:
             make = self._apis[endpoint.api]
@@ -119,7 +130,11 @@ def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.openai_chat import OpenAIChat, Quirks
 
     if not isinstance(quirks, Quirks):
-        quirks = msgspec.convert({**endpoint.quirks, **(quirks or {})}, Quirks)
+        fields = {**endpoint.quirks, **(quirks or {})}
+        unknown = sorted(set(fields) - set(Quirks.__struct_fields__))
+        if unknown:
+            raise UnknownQuirk(tuple(unknown), Quirks.__struct_fields__)
+        quirks = msgspec.convert(fields, Quirks)
     return OpenAIChat(endpoint.name, quirks)
 
 

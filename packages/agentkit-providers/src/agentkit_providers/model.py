@@ -185,6 +185,8 @@ class HttpModel:
             merged_headers(
                 {
                     "accept": "text/event-stream" if request.streamed else "application/json",
+                    # Compressed events come late; what else may come is what we can undo.
+                    "accept-encoding": "identity" if request.streamed else "gzip, deflate",
                     "content-type": "application/json",
                     "user-agent": _user_agent(),
                 },
@@ -287,7 +289,8 @@ def connect(
         BadModelName: The name is not `<provider>:<model>`.
         UnknownProvider: No provider has that name.
         MissingBaseUrl: The provider has no address of its own and none was given.
-        msgspec.ValidationError: The quirks are not the protocol's.
+        UnknownQuirk: The protocol has no quirk of that name.
+        msgspec.ValidationError: A quirk's value is of the wrong type.
     """
     provider, colon, model = name.partition(":")
     if not (provider and colon and model):

@@ -81,6 +81,8 @@ class ReplayServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._conversations: set[asyncio.Task[None]] = set()
+        self._accepted: set[socket.socket] = set()  # those that no writer owns yet
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="replay-server", daemon=True)
         self._port = 0
@@ -97,7 +99,7 @@ class ReplayServer:
     @property
     def open_connections(self) -> int:
         """How many connections are open now, idle ones included."""
-        return len(self._writers)
+        return len(self._accepted) + len(self._writers)
 
     def __enter__(self) -> ReplayServer:
         self._thread.start()
@@ -119,28 +121,39 @@ class ReplayServer:
 
     async def _serve(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        tasks: set[asyncio.Task[None]] = set()
-
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._connection(reader, writer))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-        server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
-        self._port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        await self._stop.wait()
-        server.close()
-        open_now = list(self._writers)
-        for task in tasks:
+        with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
+            listener.setblocking(False)
+            self._port = listener.getsockname()[1]
+            # asyncio's own server fails an assertion when it is closed while someone connects.
+            self._loop.add_reader(listener, self._accept, listener)
+            self._ready.set()
+            await self._stop.wait()
+            self._loop.remove_reader(listener)
+        conversations = list(self._conversations)
+        for task in conversations:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for writer in open_now:
+        await asyncio.gather(*conversations, return_exceptions=True)
+        for writer in list(self._writers):
             writer.transport.abort()  # a client that does not read must not hold us up
+        for accepted in self._accepted:
+            accepted.close()
         await asyncio.sleep(0)
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            accepted, _ = listener.accept()
+        except OSError:
+            return  # whoever it was has left again
+        accepted.setblocking(False)
         self.connections += 1
+        self._accepted.add(accepted)
+        task = asyncio.ensure_future(self._converse(accepted))
+        self._conversations.add(task)
+        task.add_done_callback(self._conversations.discard)
+
+    async def _converse(self, accepted: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=accepted)
+        self._accepted.discard(accepted)
         self._writers.add(writer)
         try:
             while (request := await _read(reader)) is not None:
@@ -149,9 +162,10 @@ class ReplayServer:
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client has left
-        finally:
-            self._writers.discard(writer)
-            writer.close()
+        except ValueError:
+            writer.write(b"HTTP/1.1 400 Not HTTP\r\nconnection: close\r\n\r\n")
+        writer.close()
+        self._writers.discard(writer)
 
     def _answer(self, request: Request) -> Answer:
         try:

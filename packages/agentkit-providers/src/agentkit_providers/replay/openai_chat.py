@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -126,8 +127,8 @@ def _chunk(delta: Mapping[str, Any], model: str, finish: str | None = None) -> d
 
 
 def _words(said: str) -> list[str]:
-    """Cut before each space, so that the pieces join to the same text."""
-    return [word for word in said.replace(" ", "\0 ").split("\0") if word]
+    """Cut before each word, so that the pieces join to the same text."""
+    return re.findall(r"\s?\S+|\s+", said)
 
 
 def _halves(arguments: str) -> list[str]:

@@ -48,7 +48,7 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
         try:
             response = client.send(request, stream=True, follow_redirects=False)
             headers = dict(response.headers)
-            chunks = _chunks(response)
+            chunks = response.iter_raw()
             if not reading.opened(response.status_code, headers, now()):
                 body = _error_body(chunks)
                 failed = reading.refused(response.status_code, headers, body)
@@ -78,11 +78,6 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
             if reading.ended and not failed:
                 _drain(chunks)
             response.close()
-
-
-def _chunks(response: httpx.Response) -> Iterator[bytes]:
-    encoded = response.headers.get("content-encoding", "identity") != "identity"
-    return response.iter_bytes() if encoded else response.iter_raw()
 
 
 def _error_body(chunks: Iterator[bytes]) -> bytes:

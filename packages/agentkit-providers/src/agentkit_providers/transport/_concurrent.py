@@ -79,6 +79,7 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     response: httpx.Response | None = None
     chunks = _nothing()
     failed: Batch = ()
+    cancelled = False
     try:
         request = client.build_request(
             call.method,
@@ -91,7 +92,7 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             sending = client.send(request, stream=True, follow_redirects=False)
             response = await (_in_time(reading, sending) if watched else sending)
             headers = dict(response.headers)
-            chunks = _chunks(response)
+            chunks = response.aiter_raw()
             if not reading.opened(response.status_code, headers, now()):
                 body = await _error_body(reading, chunks)
                 failed = reading.refused(response.status_code, headers, body)
@@ -112,6 +113,9 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             except Exception as error:
                 failed = reading.broken(error, now())
                 break
+            except BaseException:
+                cancelled = True
+                raise
             events = feed(chunk, now()) if watched else feed(chunk)
             if events:
                 yield events
@@ -119,19 +123,13 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
         if last:
             yield last
     finally:
-        if response is not None and not response.is_closed:
+        if response is not None and (cancelled or not response.is_closed):
             await _leave(response, chunks, whole=reading.ended and not failed)
 
 
 async def _nothing() -> AsyncIterator[bytes]:
     return
     yield
-
-
-def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    # Undoing an encoding costs one more generator per read, and a stream seldom has one.
-    encoded = response.headers.get("content-encoding", "identity") != "identity"
-    return response.aiter_bytes() if encoded else response.aiter_raw()
 
 
 async def _error_body(reading: Reading, chunks: AsyncIterator[bytes]) -> bytes:
@@ -164,13 +162,33 @@ async def _leave(response: httpx.Response, chunks: AsyncIterator[bytes], *, whol
     if whole:
         with anyio.move_on_after(DRAIN_S, shield=True):
             await _exhaust(chunks)
-    with anyio.CancelScope(shield=True) as scope:
+        if response.is_closed:
+            return
+    connection = _connection(response)
+    with anyio.CancelScope(shield=True):
+        if connection is not None and not connection.is_idle():
+            await connection.aclose()
         await response.aclose()
-        # The client's generators may still be in the middle of a read. Left like that they are
-        # closed by the garbage collector, with tasks and warnings; asked again, on a closed
-        # connection and in a cancelled scope, they end here and now.
-        scope.cancel()
+    # The client's generators may still be in the middle of a read. Left like that they are
+    # closed by the garbage collector, with tasks and warnings; asked again, on a connection
+    # that is closed, they end here and now.
+    with anyio.move_on_after(DRAIN_S, shield=True):
         await _exhaust(chunks)
+
+
+def _connection(response: httpx.Response) -> Any:
+    """The pool's connection below an answer that has not been read to its end, if it shows.
+
+    The pool closes connections under a shield, but asyncio's own `Task.cancel` goes through
+    shields: cancelled again in that moment, it keeps the connection for ever, neither open to
+    others nor closed. Its `aclose` does what matters before it first waits.
+    """
+    if response.http_version != "HTTP/1.1":
+        return None  # others may be using it
+    found: Any = response.stream
+    for name in ("_stream", "_httpcore_stream", "_pool_request", "connection"):
+        found = getattr(found, name, None)
+    return found
 
 
 async def _exhaust(chunks: AsyncIterator[bytes]) -> None:

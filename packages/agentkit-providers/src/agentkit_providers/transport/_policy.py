@@ -13,7 +13,9 @@ Whatever goes wrong on the network becomes the last event of the answer.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -40,6 +42,7 @@ DRAIN_S: Final = 0.25
 """How long to wait, after the answer's end mark, for the end of the body, in seconds. A body that
 was read to its end leaves a connection that can be used again."""
 
+_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 _REQUEST_IDS: Final = ("x-request-id", "request-id", "apim-request-id", "x-amzn-requestid")
 _NOT_CONTENT: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
 
@@ -48,7 +51,6 @@ _FAILURES: Final[Mapping[str, FailureKind]] = {
     "PoolTimeout": FailureKind.TIMEOUT,
     "WriteTimeout": FailureKind.TIMEOUT,
     "ReadTimeout": FailureKind.TIMEOUT,
-    "DecodingError": FailureKind.PROTOCOL,
     "LocalProtocolError": FailureKind.INVALID_REQUEST,
     "TransportError": FailureKind.CONNECTION,
     "OSError": FailureKind.CONNECTION,
@@ -134,6 +136,7 @@ class Reading:
         self._decoder: ResponseDecoder | None = None
         self._feed: Callable[[bytes], tuple[ModelEvent, ...]]
         self._request_id: str | None = None
+        self._inflate: zlib._Decompress | None = None
         self._content = False
         self._headers_came = False
         self._content_at = now
@@ -166,6 +169,8 @@ class Reading:
         self._headers_came = True
         self._content_at = now
         self._request_id = next((headers[one] for one in _REQUEST_IDS if one in headers), None)
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if not 200 <= status < 300 or kind == "text/html":
             return False
@@ -178,14 +183,14 @@ class Reading:
         if limits.no_content_s is not None and self.limits["read"] is not None:
             self.limits["read"] = min(self.limits["read"], limits.no_content_s)
         self._decoder = self._call.decoder(streamed)
-        self._feed = self._decoder.feed
+        self._feed = self._inflating(self._decoder)
         return True
 
     def feed(self, chunk: bytes, now: float = 0.0) -> tuple[ModelEvent, ...]:
         """Take the next bytes of the body; return what they complete, maybe nothing.
 
         Args:
-            chunk: As it came from the network, content encoding undone.
+            chunk: As it came from the network, compressed or not.
             now: The transport's clock; read only where `watched`.
         """
         events = self._feed(chunk)
@@ -199,6 +204,20 @@ class Reading:
             self._content = True
             self._content_at = now
         return events
+
+    def _inflating(self, decoder: ResponseDecoder) -> Callable[[bytes], tuple[ModelEvent, ...]]:
+        inflate = self._inflate
+        if inflate is None:
+            return decoder.feed
+
+        def feed(chunk: bytes) -> tuple[ModelEvent, ...]:
+            try:
+                return decoder.feed(inflate.decompress(chunk))
+            except zlib.error as error:
+                said = f"the answer of {self._host()} is not compressed as it says: {error}"
+                return (ResponseFailed(ProviderFailure(kind=FailureKind.PROTOCOL, message=said)),)
+
+        return feed
 
     def finish(self) -> tuple[ModelEvent, ...]:
         """Take note that the body is over; return the rest, the last event included."""
@@ -226,6 +245,9 @@ class Reading:
                     status=status,
                 )
             )
+        if self._inflate is not None:
+            with suppress(zlib.error):
+                body = self._inflate.decompress(body, MAX_ERROR_BODY)
         # Before it is cut to what is kept, lest half a key stays.
         for secret in self._call.secrets:
             body = body.replace(secret.encode(), b"[secret]")

@@ -1,0 +1,69 @@
+"""What the tests of this room share: a stranger's model at a replay server, and a question."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+import trio
+
+from agentkit_core import (
+    Item,
+    ModelEvent,
+    ModelOptions,
+    ModelRequest,
+    Timeouts,
+)
+from agentkit_providers import Endpoint, HttpModel
+from agentkit_providers.replay import ReplayServer, Script
+from strategies.tiny_chat import TinyChat
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Script], ReplayServer]]:
+    """Starts replay servers, and stops them after the test."""
+    with ExitStack() as stack:
+        yield lambda script: stack.enter_context(ReplayServer(script))
+
+
+@pytest.fixture
+def tiny() -> Callable[..., HttpModel]:
+    """Makes a model of a stranger's provider at a server."""
+
+    def make(server: ReplayServer, **given: Any) -> HttpModel:
+        row = Endpoint(name="tiny", base_url=server.url, key_required=False)
+        return HttpModel("m", endpoint=row, projection=TinyChat(), **given)
+
+    return make
+
+
+@pytest.fixture
+def ask() -> Callable[..., ModelRequest]:
+    """Makes a request, with limits on waiting where a test needs them."""
+
+    def make(*, streamed: bool = True, **timeouts: float | None) -> ModelRequest:
+        options = ModelOptions(timeouts=Timeouts(**timeouts))
+        items = (Item.user("hello"),)
+        return ModelRequest(model="m", items=items, options=options, streamed=streamed)
+
+    return make
+
+
+@pytest.fixture(params=["asyncio", "trio", "blocking"])
+def batches(request: pytest.FixtureRequest) -> Callable[..., list[tuple[ModelEvent, ...]]]:
+    """Asks a model and collects the batches of its answer, in each way in which one can ask."""
+
+    async def read(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
+        return [events async for events in model.stream(asked)]
+
+    def with_asyncio(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
+        return asyncio.run(read(model, asked))
+
+    def with_trio(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
+        return trio.run(read, model, asked)
+
+    def without_a_loop(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
+        return list(model.stream_blocking(asked))
+
+    return {"asyncio": with_asyncio, "trio": with_trio, "blocking": without_a_loop}[request.param]

@@ -1,0 +1,135 @@
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+
+from agentkit_providers import (
+    Endpoint,
+    Registry,
+    UnknownApi,
+    UnknownProvider,
+    UnknownQuirk,
+    connect,
+    default_registry,
+)
+from agentkit_providers.openai_chat import OpenAIChat, Quirks
+from strategies.tiny_chat import TinyChat
+
+ROWS = list(default_registry)
+
+
+def test_k03_importing_the_package_loads_no_http_client_and_no_protocol() -> None:
+    program = "import agentkit_providers, sys; print(*sys.modules)"
+    run = [sys.executable, "-I", "-c", program]
+
+    loaded = set(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split())
+
+    assert "agentkit_providers.model" in loaded
+    assert not loaded & {"httpx", "httpcore", "anyio", "asyncio", "ssl", "certifi"}
+    assert not {name for name in loaded if "openai_chat" in name or "transport" in name}
+
+
+def test_k03_importing_and_connecting_reads_no_variable_of_the_environment() -> None:
+    program = """
+import os
+class Watched(dict):
+    def read(self, name, *rest):
+        assert "KEY" not in name and "TOKEN" not in name, name
+        return dict.get(self, name, *rest)
+    get = __getitem__ = __contains__ = read
+os.environ = Watched()
+import agentkit_providers
+for row in agentkit_providers.default_registry:
+    agentkit_providers.connect(row.name + ":m", base_url="http://127.0.0.1:1")
+"""
+    subprocess.run([sys.executable, "-I", "-c", program], check=True)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_quirks_of_every_row_are_quirks(row: Endpoint) -> None:
+    projection = connect(f"{row.name}:m", base_url="http://x").projection
+
+    assert isinstance(projection, OpenAIChat)
+    assert projection.quirks == msgspec.convert(row.quirks, Quirks)
+    assert set(row.quirks) <= set(Quirks.__struct_fields__)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_has_an_address_that_paths_can_be_put_behind(row: Endpoint) -> None:
+    address = urlsplit(row.base_url)
+    if not row.base_url:
+        assert row.name in ("azure", "compatible")
+        return
+
+    assert not row.base_url.endswith("/")
+    assert not address.query
+    assert address.scheme == ("http" if address.hostname == "localhost" else "https")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_whose_key_is_required_says_where_it_is_found(row: Endpoint) -> None:
+    assert row.key_env or not row.key_required
+
+
+def test_no_variable_is_read_for_a_server_of_unknown_owner() -> None:
+    assert default_registry.get("compatible").key_env == ()
+
+
+def test_quirks_that_a_caller_gives_go_over_the_rows_own() -> None:
+    row = Endpoint(name="one", quirks={"developer_role": False, "json_schema": False})
+    registry = Registry([row])
+
+    laid_over = registry.projection(row, {"json_schema": True})
+    replaced = registry.projection(row, Quirks(parallel_tools=False))
+
+    assert isinstance(laid_over, OpenAIChat)
+    assert laid_over.quirks == Quirks(developer_role=False)
+    assert isinstance(replaced, OpenAIChat)
+    assert replaced.quirks == Quirks(parallel_tools=False)
+
+
+def test_a_quirk_that_does_not_exist_is_refused_before_anything_is_sent() -> None:
+    with pytest.raises(UnknownQuirk) as unknown:
+        connect("openai:m", quirks={"developer_rule": False})
+    with pytest.raises(msgspec.ValidationError):
+        connect("openai:m", quirks={"developer_role": "no"})
+
+    assert unknown.value.names == ("developer_rule",)
+    assert "developer_role" in unknown.value.known
+
+
+def test_a_row_registered_again_is_replaced_and_unregistered_is_gone() -> None:
+    registry = Registry([Endpoint(name="one", base_url="http://a")])
+    registry.register(Endpoint(name="one", base_url="http://b"))
+    registry.register(Endpoint(name="another", base_url="http://c"))
+
+    assert registry.get("one").base_url == "http://b"
+    assert registry.names() == ("another", "one")
+    assert [row.name for row in registry] == ["another", "one"]
+
+    registry.unregister("one")
+
+    with pytest.raises(UnknownProvider) as unknown:
+        registry.get("one")
+    assert unknown.value.known == ("another",)
+    assert "'one'" in str(unknown.value)
+    assert "another" in str(unknown.value)
+
+
+def test_what_is_registered_in_one_registry_is_in_no_other() -> None:
+    Registry().register(Endpoint(name="only-here"))
+
+    assert "only-here" not in default_registry.names()
+
+
+def test_a_protocol_of_ones_own_is_found_by_its_name() -> None:
+    registry = Registry([Endpoint(name="mine", base_url="http://a", api="tiny_chat")])
+    with pytest.raises(UnknownApi) as unknown:
+        connect("mine:m", registry=registry)
+    assert unknown.value.known == ("openai_chat",)
+
+    registry.register_api("tiny_chat", lambda endpoint, quirks: TinyChat())
+
+    assert isinstance(connect("mine:m", registry=registry).projection, TinyChat)
