@@ -117,6 +117,7 @@ class Session(Conversation):
         """
         if self._driver.state.phase is not Phase.CLOSED:
             self._driver.on_thread(self._driver.close)
+            self._driver.drop_steps()
             await self._driver.end()
             self._driver.raise_failure()
 
@@ -185,6 +186,7 @@ class BlockingSession(Conversation):
         """End the session; see `Session.close`."""
         if self._driver.state.phase is not Phase.CLOSED:
             self._driver.on_thread(self._driver.close)
+            self._driver.drop_steps()
             self._driver.end()
             self._driver.raise_failure()
 

@@ -1,0 +1,325 @@
+"""Sessions: what a host says, is asked and is handed, in either form."""
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from agentkit_core import FailureKind, Item, ModelRequest, TextOutput, ToolCallId, Transcript
+from agentkit_loop import (
+    AfterRound,
+    Agent,
+    ApprovalAsk,
+    ApprovalDecision,
+    ApprovalNeeded,
+    ApprovalRequested,
+    AwaitingInput,
+    Envelope,
+    Event,
+    Finished,
+    Lane,
+    LoopConfig,
+    NothingToContinue,
+    Phase,
+    SessionClosed,
+    ToolExecutionStarted,
+    TurnEnd,
+    TurnFinished,
+    TurnRunning,
+    UnknownApproval,
+    decode_state,
+)
+from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
+from agentkit_tools_core import tool
+
+RAN: list[str] = []
+
+
+@tool(needs_approval=True)
+def write(path: str) -> str:
+    """Write a file."""
+    RAN.append(path)
+    return f"wrote {path}"
+
+
+@tool
+def read() -> str:
+    """Read something."""
+    return "content"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ran() -> None:
+    RAN.clear()
+
+
+def gated(*more: Reply) -> Agent:
+    """An agent whose model writes, and then says that it is done."""
+    script = (Reply.of(call("write", {"path": "a"})), *more, say("done"))
+    return Agent(model=ScriptedModel(*script), tools=[write, read])
+
+
+async def test_a_conversation_goes_on_turn_by_turn() -> None:
+    model = ScriptedModel(say("one"), say("two"))
+    async with Agent(model=model).session() as session:
+        assert (await session.prompt("first")).text == "one"
+        assert (await session.prompt([Item.user("second")])).text == "two"
+
+        assert [item.text for item in session.transcript] == ["first", "one", "second", "two"]
+        assert [item.text for item in model.requests[1].items] == ["first", "one", "second"]
+
+
+async def test_without_anyone_to_ask_a_prompt_raises_and_the_turn_waits() -> None:
+    async with gated().session() as session:
+        with pytest.raises(ApprovalNeeded) as raised:
+            await session.prompt("go")
+        (ask,) = raised.value.asks
+        assert (ask.name, ask.input) == ("write", {"path": "a"})
+        assert "write" in str(raised.value)
+        with pytest.raises(TurnRunning):
+            await session.prompt("and now?")
+
+        session.approve(ask.id)
+        step = await session.next()
+
+        assert isinstance(step, Finished)
+        assert step.result.text == "done"
+        assert RAN == ["a"]
+
+
+async def test_driving_step_by_step() -> None:
+    async with gated().session() as session:
+        assert await session.next() == AwaitingInput()
+        session.submit("go")
+        step = await session.next()
+        assert isinstance(step, ApprovalRequested)
+        again = await session.next()
+        assert again == step
+        session.deny(step.asks[0].id, reason="not now")
+        step = await session.next()
+        assert isinstance(step, Finished)
+        assert await session.next() == AwaitingInput()
+
+        (result,) = session.transcript[2].tool_results
+        assert result.output == TextOutput("not now")
+        assert RAN == []
+
+
+async def test_the_host_has_the_word_after_a_round_if_it_is_configured_so() -> None:
+    model = ScriptedModel(call("read"), say("done"))
+    config = LoopConfig(yield_after_round=True)
+    async with Agent(model=model, tools=[read], config=config).session() as session:
+        session.submit("go")
+        assert await session.next() == AfterRound()
+        session.steer("quickly")
+        assert isinstance(await session.next(), Finished)
+
+        assert [item.text for item in model.requests[1].items][-1] == "quickly"
+
+
+async def test_a_stream_ends_where_someone_must_be_asked_and_goes_on_afterwards() -> None:
+    async with gated().session() as session:
+        events: list[Event] = [event async for event in session.stream("go")]
+        assert not any(isinstance(one, TurnFinished) for one in events)
+        (ask,) = session.asks
+        session.approve(ask.id)
+
+        events = [event async for event in session.stream()]
+
+        assert isinstance(events[-1], TurnFinished)
+        assert events[-1].result.text == "done"
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_on_approval_is_asked_and_its_answer_counts(blocking: bool) -> None:
+    asked: list[ApprovalAsk] = []
+    answers: list[bool | ApprovalDecision] = [
+        False,
+        ApprovalDecision(approve=True, input={"path": "b"}),
+        True,
+    ]
+
+    def on_approval(ask: ApprovalAsk) -> bool | ApprovalDecision:
+        asked.append(ask)
+        return answers[len(asked) - 1]
+
+    calls = Reply.of(*(call("write", {"path": f"p{at}"}, f"c{at}") for at in range(3)))
+    agent = Agent(model=ScriptedModel(calls, "done"), tools=[write], on_approval=on_approval)
+    result = agent.run_blocking("go") if blocking else await agent.run("go")
+
+    assert [ask.call_id for ask in asked] == ["c0", "c1", "c2"]
+    assert sorted(RAN) == ["b", "p2"]
+    assert [one.is_error for one in result.items[1].tool_results] == [True, False, False]
+
+
+async def test_o03_a_call_is_denied_when_whoever_must_approve_it_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def on_approval(ask: ApprovalAsk) -> bool:
+        raise OSError("no terminal")
+
+    model = ScriptedModel(call("write", {"path": "a"}), "done")
+    result = await Agent(model=model, tools=[write], on_approval=on_approval).run("go")
+
+    assert RAN == []
+    assert result.items[1].tool_results[0].is_error
+    assert "on_approval failed" in caplog.text
+
+
+async def test_l07_what_was_approved_once_runs_once_and_is_not_asked_for_again() -> None:
+    model = ScriptedModel(call("write", {"path": "a"}), say("done"), say("hello"))
+    async with Agent(model=model, tools=[write]).session() as session:
+        session.submit("go")
+        step = await session.next()
+        assert isinstance(step, ApprovalRequested)
+        session.approve(step.asks[0].id)
+        with pytest.raises(UnknownApproval):
+            session.approve(step.asks[0].id)
+        await session.next()
+        await session.prompt("more")
+
+    assert RAN == ["a"]
+
+
+async def test_an_approval_that_nobody_waits_for_is_a_mistake() -> None:
+    async with gated().session() as session:
+        with pytest.raises(ApprovalNeeded):
+            await session.prompt("go")
+        (ask,) = session.asks
+        with pytest.raises(UnknownApproval):
+            session.approve(ask.id, call_id=ToolCallId("other"))
+        session.cancel()
+        with pytest.raises(UnknownApproval):
+            session.deny(ask.id)
+        assert Transcript(session.transcript).open_calls == ()
+
+
+async def test_the_result_of_a_turn_that_was_cancelled_between_calls_is_not_the_next_ones() -> None:
+    async with gated().session() as session:
+        with pytest.raises(ApprovalNeeded):
+            await session.prompt("go")
+        session.cancel()
+
+        result = await session.prompt("again")
+
+        assert (result.end, result.text) == (TurnEnd.COMPLETED, "done")
+
+
+async def test_l11_prompt_runs_what_was_queued_meanwhile_and_each_item_is_there_once() -> None:
+    model = ScriptedModel(call("read"), say("one"), say("two"))
+    async with Agent(model=model, tools=[read]).session() as session:
+
+        def queue(envelope: Envelope) -> None:
+            if isinstance(envelope.event, ToolExecutionStarted):
+                session.steer("S1")
+                session.follow_up("F1")
+                session.submit("S2", lane=Lane.STEER)
+
+        session.subscribe(queue)
+        result = await session.prompt("go")
+
+        assert result.text == "two"
+        texts = [item.text for item in session.transcript if item.kind == "user"]
+        assert texts == ["go", "S1", "S2", "F1"]
+        assert session.view.queued == ()
+
+
+async def test_after_a_cancel_what_is_queued_stays_queued() -> None:
+    model = ScriptedModel(Reply.of("Hel", hangs=True), say("two"))
+    async with Agent(model=model).session() as session, anyio.create_task_group() as group:
+
+        async def stop() -> None:
+            while session.view.answer is None:
+                await anyio.lowlevel.checkpoint()
+            session.follow_up("later")
+            session.cancel()
+
+        group.start_soon(stop)
+        result = await session.prompt("go")
+        assert result.end is TurnEnd.CANCELLED
+        assert [item.text for item in session.view.queued] == ["later"]
+
+        assert (await session.continue_()).text == "two"
+
+
+async def test_a_failed_turn_can_be_continued_without_saying_anything() -> None:
+    model = ScriptedModel(fail(FailureKind.AUTH, retryable=False), say("hello"))
+    async with Agent(model=model).session() as session:
+        result = await session.prompt("go")
+        assert result.end is TurnEnd.ERROR
+        assert result.failure is not None
+        assert result.failure.kind is FailureKind.AUTH
+
+        assert (await session.continue_()).text == "hello"
+        with pytest.raises(NothingToContinue):
+            await session.continue_()
+
+
+async def test_a_closed_session_takes_nothing_more() -> None:
+    async with Agent(model=ScriptedModel()).session() as session:
+        await session.close()
+        await session.close()
+        with pytest.raises(SessionClosed):
+            session.submit("hi")
+        with pytest.raises(SessionClosed):
+            await session.next()
+        assert session.view.phase is Phase.CLOSED
+
+
+async def test_a_view_shows_the_answer_as_it_grows_and_what_waits() -> None:
+    model = ScriptedModel(Reply.of("Hello", call("write", {"path": "a"})), say("done"))
+    async with Agent(model=model, tools=[write]).session() as session:
+        shown: list[str] = []
+
+        def look(envelope: Envelope) -> None:
+            answer = session.view.answer
+            if answer is not None:
+                shown.append(answer.item.text)
+
+        session.subscribe(look)
+        with pytest.raises(ApprovalNeeded):
+            await session.prompt("go")
+        session.steer("hurry")
+
+        view = session.view
+        assert "Hello" in shown
+        assert view.answer is None
+        assert (view.phase, view.turn_id, view.model) == (Phase.ROUND, "turn-1", "scripted")
+        assert view.pending_calls == ("c1",)
+        assert [ask.name for ask in view.asks] == ["write"]
+        assert [item.text for item in view.steering] == ["hurry"]
+
+
+async def test_a_sessions_state_is_json_at_every_event() -> None:
+    states: list[bytes] = []
+    model = ScriptedModel(fail(), Reply.of("so", call("read"), call("read", {}, "c2")), "done")
+    agent = Agent(model=model, tools=[read], clock=ManualClock())
+    async with agent.session() as one:
+        one.subscribe(lambda envelope: states.append(one.state_json()))
+        await one.prompt("go")
+        last = one.state_json()
+
+    assert decode_state(last).transcript == one.transcript
+    assert all(decode_state(state).session_id == one.id for state in states)
+
+
+async def test_what_reads_the_whole_request_gets_the_tools_that_there_are() -> None:
+    def look(request: ModelRequest) -> str:
+        return ",".join(spec.name for spec in request.tools)
+
+    assert (
+        await Agent(model=ScriptedModel(look), tools=[read, write]).run("?")
+    ).text == "read,write"
+
+
+async def test_an_agent_that_streams_says_that_it_needs_an_approval() -> None:
+    with pytest.raises(ApprovalNeeded):
+        async for _ in gated().stream("go"):
+            pass
+    with pytest.raises(ApprovalNeeded):
+        for _ in gated().stream_blocking("go"):
+            pass
+
+
+async def test_nothing_said_is_nothing_done() -> None:
+    with pytest.raises(NothingToContinue):
+        await Agent(model=ScriptedModel()).run([])
