@@ -35,6 +35,7 @@ SEQUENCES = {
     "8-bit DCS": "\x90hidden\x9c",
     "8-bit APC": "\x9fhidden\x07",
     "cancelled": "\x1b[12\x18",
+    "cancelled string": "\x1b]0;hidden\x1a",
     "backspace": "\x08",
     "bell": "\x07",
     "delete": "\x7f",

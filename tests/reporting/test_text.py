@@ -158,6 +158,10 @@ def test_text_for_a_part_that_never_began_is_shown_and_arguments_are_not() -> No
     assert shown(content(AppendText(B, "seen"), begin, AppendText(A, "{")), DONE) == "seen\n"
 
 
+def test_a_half_character_at_the_end_of_a_part_is_replaced() -> None:
+    assert shown(content(*text(A, "one\ud83d"), *text(B, "\ude00")), DONE) == "one\ufffd\n\ufffd\n"
+
+
 def test_a_tool_call_is_told_from_asking_to_result() -> None:
     call = ToolCall(id=CALL, name="weather", input={"city": "Rome"})
     told = shown(

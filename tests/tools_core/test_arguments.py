@@ -40,6 +40,7 @@ class Model:
     def model_json_schema(cls) -> dict[str, Any]:
         return {
             "type": "object",
+            "description": "A class for many uses.",
             "properties": {"x": {"$ref": "#/$defs/X"}},
             "$defs": {"X": {"type": "integer"}},
         }
@@ -284,10 +285,16 @@ def test_types_of_every_day_are_decoded() -> None:
 
 def test_a_class_that_brings_its_own_schema_is_decoded_by_itself() -> None:
     @tool
-    def take(model: Model, more: Model | None = None) -> None: ...
+    def take(model: Model, more: Model | None = None) -> None:
+        """Take.
+
+        Args:
+            model: What to take.
+        """
 
     schema: Any = take.spec.input_schema
     assert schema["properties"]["model"]["properties"] == {"x": {"$ref": "#/$defs/X"}}
+    assert schema["properties"]["model"]["description"] == "What to take."
     assert schema["$defs"] == {"X": {"type": "integer"}}
     assert bound(take, {"model": {"x": 3}})["model"].x == 3
     assert bound(take, {"model": '{"x": 3}'})["model"].x == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -55,6 +56,35 @@ def test_t30_arguments_that_do_not_fit_are_an_error_result_that_names_them() -> 
 
     assert result.is_error
     assert "a: " in result.output.text  # type: ignore[union-attr]
+
+
+def test_t30_a_parameter_that_does_not_exist_is_refused() -> None:
+    result = call_tool(add, {"a": 2, "c": 3}).result
+
+    assert result.is_error
+    assert "c: is not a parameter" in result.output.text  # type: ignore[union-attr]
+
+
+def test_an_object_that_is_called_is_described_by_its_call_else_by_its_class() -> None:
+    class Silent:
+        """The class."""
+
+        def __call__(self) -> None: ...
+
+    class Described(Silent):
+        def __call__(self) -> None:
+            """The call."""
+
+    assert tool(Silent()).spec.description == "The class."
+    assert tool(Described(), name="named").spec.description == "The call."
+    assert tool(Silent()).spec.name == "Silent"
+
+
+def test_a_partial_is_named_and_described_by_its_function() -> None:
+    fixed = tool(functools.partial(add.__wrapped__, b=5))
+
+    assert (fixed.spec.name, fixed.spec.description) == ("add", "Add.")
+    assert check_tool(fixed, {"a": 2}).result.output.value == 7  # type: ignore[union-attr]
 
 
 def test_a_tool_is_still_the_function() -> None:

@@ -159,6 +159,16 @@ def test_t02_a_tool_that_needs_approval_asks_for_itself() -> None:
     assert allowed.preflight(request()) == Allowed()
 
 
+def test_t24_a_grant_covers_arguments_that_are_too_long_to_be_shown() -> None:
+    executor = Executor([ScriptedTool("t", annotations=ToolAnnotations(needs_approval=True))])
+    one, other = (executor.preflight(request(text="x" * 500 + end)) for end in "ab")
+
+    assert isinstance(one, NeedsApproval)
+    assert isinstance(other, NeedsApproval)
+    assert one.requests[0].summary == other.requests[0].summary
+    assert one.requests[0].id != other.requests[0].id
+
+
 @given(
     st.lists(st.sampled_from([READ, WRITE, SECRET]), max_size=4),
     st.dictionaries(

@@ -163,6 +163,19 @@ def test_s01_a_method_of_a_class_inside_a_function_finds_its_names() -> None:
     assert "7" in repr(call_tool(Outer().take, {"inner": {"n": 7}}).result.output)
 
 
+def test_s01_a_function_that_outlived_its_maker_still_knows_what_it_uses() -> None:
+    def make() -> Callable[..., Any]:
+        class Inner(msgspec.Struct):
+            n: int
+
+        def take(inner: Inner) -> bool:
+            return isinstance(inner, Inner)
+
+        return take
+
+    assert "True" in repr(call_tool(tool(make()), {"inner": {"n": 7}}).result.output)
+
+
 def test_s01_a_name_that_only_type_checkers_see_is_an_error_that_says_where() -> None:
     with pytest.raises(InvalidToolFunction) as caught:
 

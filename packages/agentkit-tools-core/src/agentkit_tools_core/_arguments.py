@@ -67,7 +67,7 @@ class Arguments:
         properties: dict[str, Any] = own["properties"]
         for name, one in self._parameters.items():
             text = one.description or descriptions.get(name)
-            if text and "description" not in properties[name]:
+            if text:
                 properties[name] = {**properties[name], "description": text}
             if not one.required and (default := _written(one.default)) is not None:
                 properties[name]["default"] = default
