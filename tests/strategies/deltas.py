@@ -1,6 +1,6 @@
 """Streams of deltas: such as fit, and such as no decoder should give."""
 
-from dataclasses import dataclass, field
+from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -14,6 +14,7 @@ from agentkit_core import (
     Delta,
     File,
     InlineBytes,
+    JsonValue,
     Media,
     Modality,
     Part,
@@ -33,6 +34,7 @@ TAKES_BYTES = (Media, File, Reasoning, Custom)
 TAKES_VALUES = (Structured, Custom, ToolCall)
 
 
+@cache
 def opening_parts() -> SearchStrategy[Part]:
     """Parts as they are when they begin."""
     empty = InlineBytes(b"")
@@ -49,49 +51,51 @@ def opening_parts() -> SearchStrategy[Part]:
     )
 
 
-@dataclass
-class _Parts:
-    opened: dict[PartId, Part] = field(default_factory=dict)
-    begun: int = 0
+VALUES: list[JsonValue] = [None, 1, [2]]
+METADATA = st.dictionaries(st.sampled_from(["a.b", "a.c"]), st.sampled_from(VALUES))
+CHUNKS = st.one_of(texts(), st.sampled_from(['{"a":', '{"', "1}", '"x"']))
 
 
 @st.composite
 def fitting_deltas(draw: st.DrawFn, max_size: int = 12) -> list[Delta]:
     """A stream that folds strictly: parts by turns, some committed, some left open."""
-    parts, stream = _Parts(), list[Delta]()
-    for _ in range(draw(st.integers(0, max_size))):
-        stream.append(draw(_next_delta(parts)))
+    opened: dict[PartId, Part] = {}
+    stream: list[Delta] = []
+    for number in range(draw(st.integers(0, max_size))):
+        way = draw(st.sampled_from(["begin", "whole", "commit", "grow", "grow", "grow", "grow"]))
+        if way == "whole":
+            stream.append(CommitPart(Text(draw(texts()))))
+        elif way == "begin" or not opened:
+            part_id = PartId(f"p{number}")
+            opened[part_id] = draw(opening_parts())
+            stream.append(BeginPart(part_id, opened[part_id]))
+        else:
+            part_id = draw(st.sampled_from(sorted(opened)))
+            if way == "commit":
+                stream.append(CommitPart(opened.pop(part_id), part_id))
+            else:
+                stream.append(_growth(draw, part_id, opened[part_id]))
     return stream
 
 
-@st.composite
-def _next_delta(draw: st.DrawFn, parts: _Parts) -> Delta:
-    if not parts.opened or draw(st.integers(0, 3)) == 0:
-        if draw(st.integers(0, 4)) == 0:
-            return CommitPart(Text(draw(texts())))
-        part_id, part = PartId(f"p{parts.begun}"), draw(opening_parts())
-        parts.begun += 1
-        parts.opened[part_id] = part
-        return BeginPart(part_id, part)
-    part_id = draw(st.sampled_from(sorted(parts.opened)))
-    part = parts.opened[part_id]
-    ways: list[SearchStrategy[Delta]] = [
-        st.builds(SetMetadata, st.just(part_id), json_objects(st.sampled_from(["a.b", "a.c"])))
-    ]
-    if isinstance(part, TAKES_TEXT):
-        chunk = st.one_of(texts(), st.sampled_from(['{"a":', '{"', "1}", '"x"']))
-        ways.append(st.builds(AppendText, st.just(part_id), chunk))
-    if isinstance(part, TAKES_BYTES):
-        ways.append(st.builds(AppendBytes, st.just(part_id), st.binary(max_size=5)))
-    if isinstance(part, TAKES_VALUES):
-        values = json_objects() if isinstance(part, ToolCall) else json_values()
-        ways.append(st.builds(ReplaceStructured, st.just(part_id), values))
-    if draw(st.integers(0, 5)) == 0:
-        del parts.opened[part_id]
-        return CommitPart(part, part_id)
-    return draw(st.one_of(ways))
+def _growth(draw: st.DrawFn, part_id: PartId, part: Part) -> Delta:
+    ways = ["metadata"]
+    ways += ["text"] * isinstance(part, TAKES_TEXT)
+    ways += ["bytes"] * isinstance(part, TAKES_BYTES)
+    ways += ["value"] * isinstance(part, TAKES_VALUES)
+    match draw(st.sampled_from(ways)):
+        case "text":
+            return AppendText(part_id, draw(CHUNKS))
+        case "bytes":
+            return AppendBytes(part_id, draw(st.binary(max_size=5)))
+        case "value":
+            values = json_objects() if isinstance(part, ToolCall) else json_values()
+            return ReplaceStructured(part_id, draw(values))
+        case _:
+            return SetMetadata(part_id, draw(METADATA))
 
 
+@cache
 def any_deltas() -> SearchStrategy[list[Delta]]:
     """Any stream at all: ids that are unknown, repeated or closed, kinds that do not match."""
     part_ids = st.sampled_from(["p0", "p1", "p2"]).map(PartId)

@@ -1,6 +1,7 @@
 """Parts, items, histories and targets: tidy ones, and such as storage and crashes leave behind."""
 
 from decimal import Decimal
+from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -21,6 +22,7 @@ from agentkit_core import (
     InlineText,
     Item,
     ItemKind,
+    JsonValue,
     Media,
     MessageId,
     MetadataMap,
@@ -47,7 +49,7 @@ from agentkit_core import (
     Uri,
     Usage,
 )
-from strategies.json_values import json_objects, json_values, odd_texts, texts
+from strategies.json_values import odd_texts, texts
 
 HERE = Provenance("here", "an_api", "a-model")
 """The model that all targets name."""
@@ -64,16 +66,29 @@ CALL_IDS = ("", "a", "call_0", "functions.Bash:0", "x" * 90 + "1", "x" * 90 + "2
 NAMES = ("look", "read file!", "", "é", "n" * 80, "\ud800")
 
 
+@cache
+def values(text: SearchStrategy[str]) -> SearchStrategy[JsonValue]:
+    """A small JSON value with such texts in it; `json_values` gives larger ones, more slowly."""
+    return st.one_of(
+        st.sampled_from([None, True, 0, 2**70, 1.5, [], {}, {"a": [1, {"b": None}]}]),
+        text,
+        st.builds(lambda key, one: {key: one}, text, text),
+    )
+
+
+@cache
 def counts() -> SearchStrategy[int | None]:
     """A token count, or that none was reported."""
     return st.none() | st.integers(0, 10_000)
 
 
+@cache
 def token_usages() -> SearchStrategy[TokenUsage]:
     """Any token counts."""
     return st.builds(TokenUsage, counts(), counts(), counts(), counts(), counts())
 
 
+@cache
 def cost_usages() -> SearchStrategy[CostUsage]:
     """Any amounts of any few currencies."""
     amounts = st.decimals(0, 1000, places=6)
@@ -81,20 +96,21 @@ def cost_usages() -> SearchStrategy[CostUsage]:
     return st.builds(CostUsage, st.dictionaries(codes, amounts, max_size=3))
 
 
+@cache
 def usages() -> SearchStrategy[Usage]:
     """Any usage."""
     some = st.integers(0, 3)
-    return st.builds(
-        Usage, token_usages(), cost_usages(), some, some, some, json_objects(st.sampled_from(KEYS))
-    )
+    return st.builds(Usage, token_usages(), cost_usages(), some, some, some, metadata())
 
 
+@cache
 def metadata() -> SearchStrategy[MetadataMap]:
     """Metadata of several owners, mostly none."""
-    values = st.one_of(st.just("QUJD"), st.just(" "), st.just(True), json_values())
-    return st.one_of(st.just({}), st.dictionaries(st.sampled_from(KEYS), values, max_size=2))
+    one = st.sampled_from(["QUJD", " ", True, {"a": [None]}])
+    return st.one_of(st.builds(dict), st.dictionaries(st.sampled_from(KEYS), one, max_size=2))
 
 
+@cache
 def data_refs() -> SearchStrategy[DataRef]:
     """Content, or where it is."""
     return st.one_of(
@@ -105,17 +121,19 @@ def data_refs() -> SearchStrategy[DataRef]:
     )
 
 
+@cache
 def contents(text: SearchStrategy[str]) -> SearchStrategy[Part]:
     """Parts that a user or a tool may give."""
     return st.one_of(
         st.builds(Text, text, metadata=metadata()),
         st.builds(Media, st.sampled_from(Modality), st.just("image/png"), data_refs()),
         st.builds(File, data_refs(), st.none() | st.just("text/plain"), st.none() | text),
-        st.builds(Structured, json_values(text)),
-        st.builds(Custom, st.sampled_from(["an_api.search", "app.note"]), json_values(text)),
+        st.builds(Structured, values(text)),
+        st.builds(Custom, st.sampled_from(["an_api.search", "app.note"]), values(text)),
     )
 
 
+@cache
 def reasoning(text: SearchStrategy[str]) -> SearchStrategy[Reasoning]:
     """Reasoning: signed or not, shown or withheld."""
     return st.builds(
@@ -127,6 +145,7 @@ def reasoning(text: SearchStrategy[str]) -> SearchStrategy[Reasoning]:
     )
 
 
+@cache
 def tool_calls(
     ids: SearchStrategy[str], text: SearchStrategy[str], names: SearchStrategy[str] | None = None
 ) -> SearchStrategy[ToolCall]:
@@ -135,25 +154,27 @@ def tool_calls(
         ToolCall,
         ids.map(ToolCallId),
         st.just("look") if names is None else names,
-        json_objects(text),
+        st.builds(lambda key, one: {key: one}, text, values(text)),
         st.none() | text,
         st.none() | st.just("not valid JSON"),
         metadata=metadata(),
     )
 
 
+@cache
 def tool_outputs(text: SearchStrategy[str]) -> SearchStrategy[ToolOutput]:
     """Whatever a tool may give."""
     parts = st.lists(contents(text), max_size=3).map(tuple)
     files = st.lists(st.builds(File, data_refs(), name=st.none() | text), max_size=2).map(tuple)
     return st.one_of(
         st.builds(TextOutput, text),
-        st.builds(StructuredOutput, json_values(text)),
+        st.builds(StructuredOutput, values(text)),
         st.builds(PartsOutput, parts),
         st.builds(FilesOutput, files),
     )
 
 
+@cache
 def tool_results(ids: SearchStrategy[str], text: SearchStrategy[str]) -> SearchStrategy[ToolResult]:
     """Tool results, good and bad."""
     return st.builds(
@@ -162,13 +183,14 @@ def tool_results(ids: SearchStrategy[str], text: SearchStrategy[str]) -> SearchS
         tool_outputs(text),
         st.booleans(),
         st.none() | st.sampled_from(ToolFailure),
-        details=json_values(),
+        details=values(texts()),
         usage=st.none() | usages(),
         added_tools=st.lists(st.just("look"), max_size=1).map(tuple),
         metadata=metadata(),
     )
 
 
+@cache
 def failures() -> SearchStrategy[ProviderFailure]:
     """Any failure of a provider."""
     return st.builds(
@@ -178,10 +200,11 @@ def failures() -> SearchStrategy[ProviderFailure]:
         retryable=st.booleans(),
         retry_after_s=st.none() | st.floats(0, 100),
         status=st.none() | st.just(429),
-        raw=json_values(),
+        raw=values(texts()),
     )
 
 
+@cache
 def assistant_items(
     ids: SearchStrategy[str], text: SearchStrategy[str], names: SearchStrategy[str] | None = None
 ) -> SearchStrategy[Item]:
@@ -202,12 +225,14 @@ def assistant_items(
     )
 
 
+@cache
 def other_items(text: SearchStrategy[str]) -> SearchStrategy[Item]:
     """What others than the model and its tools say."""
     parts = st.lists(contents(text) | reasoning(text), max_size=3).map(tuple)
     return st.builds(Item, st.sampled_from(SPEAKING), parts, metadata())
 
 
+@cache
 def items(text: SearchStrategy[str] | None = None) -> SearchStrategy[Item]:
     """Any item."""
     said = texts() if text is None else text
@@ -217,6 +242,7 @@ def items(text: SearchStrategy[str] | None = None) -> SearchStrategy[Item]:
     return st.one_of(other_items(said), assistant_items(ids, said, names), results)
 
 
+@cache
 def any_histories() -> SearchStrategy[list[Item]]:
     """Any history, as damaged as can be: few ids, so that they meet, repeat and miss each other."""
     said, ids = odd_texts(), st.sampled_from(CALL_IDS)
@@ -228,30 +254,51 @@ def any_histories() -> SearchStrategy[list[Item]]:
 
 
 @st.composite
-def tidy_histories(draw: st.DrawFn, max_rounds: int = 5) -> list[Item]:
+def tidy_histories(draw: st.DrawFn, max_size: int = 5) -> list[Item]:
     """A history that keeps the rules of a transcript and has no open calls."""
     history: list[Item] = []
-    for at in range(draw(st.integers(0, max_rounds))):
-        if draw(st.booleans()):
-            history.append(draw(other_items(texts())))
-            continue
-        ids = [f"{one}{at}-{n}" for n, one in enumerate(draw(st.lists(st.sampled_from("ab:"))))]
-        calls = [draw(tool_calls(st.just(call_id), texts())) for call_id in ids]
-        said = [Text(draw(texts()))]
-        parts: tuple[Part, ...] = tuple(draw(st.permutations([*calls, *said])))
-        origin = draw(st.sampled_from(ORIGINS))
-        history.append(replace(Item(ItemKind.ASSISTANT, parts), provenance=origin))
-        if called := history[-1].tool_calls:
-            ordered = [draw(tool_results(st.just(call.id), texts())) for call in called]
-            history.append(Item.tool(*ordered))
+    for at, item in enumerate(draw(st.lists(_spoken(), max_size=max_size))):
+        # Ids are given here, so that no two calls have the same.
+        calls = [f"{call.id}{at}-{n}" for n, call in enumerate(item.tool_calls)]
+        ids = iter(calls)
+        history.append(
+            replace(
+                item,
+                parts=tuple(
+                    replace(part, id=next(ids)) if isinstance(part, ToolCall) else part
+                    for part in item.parts
+                ),
+            )
+        )
+        if calls:
+            answers = draw(st.lists(_answer(), min_size=len(calls), max_size=len(calls)))
+            history.append(
+                Item.tool(
+                    *(replace(one, call_id=at) for one, at in zip(answers, calls, strict=True))
+                )
+            )
     return history
 
 
+@cache
+def _spoken() -> SearchStrategy[Item]:
+    said = assistant_items(st.sampled_from("ab:"), texts())
+    whole = said.map(lambda item: replace(item, finish_reason=None, interrupted=False))
+    return st.one_of(other_items(texts()), whole)
+
+
+@cache
+def _answer() -> SearchStrategy[ToolResult]:
+    return tool_results(st.just(""), texts())
+
+
+@cache
 def transcripts() -> SearchStrategy[Transcript]:
     """A transcript without open calls."""
     return tidy_histories().map(Transcript)
 
 
+@cache
 def id_rules() -> SearchStrategy[IdRule]:
     """Rules as providers have them: any, by characters and length, one exact length."""
     return st.one_of(
@@ -265,6 +312,7 @@ def id_rules() -> SearchStrategy[IdRule]:
     )
 
 
+@cache
 def targets() -> SearchStrategy[Target]:
     """Any target; its model is `HERE`."""
     extra = st.frozensets(st.sampled_from(ItemKind))

@@ -1,5 +1,7 @@
 """Any text and any JSON value, odd ones included."""
 
+from functools import cache
+
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -22,17 +24,20 @@ LONE = ("\ud800", "a\udc00b", "\ud83d\ude48", "\ud800\ud83d\ude48", "\udfff\ud80
 """Texts that hold halves of surrogate pairs; some of them make a whole one."""
 
 
+@cache
 def texts() -> SearchStrategy[str]:
     """Any text that UTF-8 can express."""
     return st.one_of(st.text(max_size=20), st.sampled_from(ODD_TEXTS))
 
 
+@cache
 def odd_texts() -> SearchStrategy[str]:
     """Any text at all, lone surrogates included."""
     halves = st.characters(categories=["Cs", "Lu", "Nd"])
     return st.one_of(texts(), st.text(halves, max_size=6), st.sampled_from(LONE))
 
 
+@cache
 def json_values(text: SearchStrategy[str] | None = None) -> SearchStrategy[JsonValue]:
     """Any JSON value whose strings and keys are such texts."""
     strings = texts() if text is None else text
@@ -52,6 +57,7 @@ def json_values(text: SearchStrategy[str] | None = None) -> SearchStrategy[JsonV
     )
 
 
+@cache
 def json_objects(text: SearchStrategy[str] | None = None) -> SearchStrategy[dict[str, JsonValue]]:
     """Any JSON object."""
     strings = texts() if text is None else text
