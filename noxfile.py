@@ -47,7 +47,8 @@ PYODIDE_TAGS = [
     "--platform=pyemscripten_2026_0_wasm32",
     "--platform=any",
 ]
-PURE_TESTS = ["tests/core"]
+PURE_LOOP_TESTS = ["kernel", "laws", "request", "retry", "state", "table"]
+PURE_TESTS = ["tests/core", *(f"tests/loop/test_{name}.py" for name in PURE_LOOP_TESTS)]
 
 nox.needs_version = ">=2026.4"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -160,7 +161,7 @@ def docs(session: nox.Session) -> None:
 def demo(session: nox.Session) -> None:
     """Do the main job: a conversation with a tool; words after `--` are the prompt."""
     session.install(*from_source(*PACKAGES, extras=True))
-    session.run("python", "examples/assistant.py", *session.posargs)
+    session.run("python", "examples/assistant", *session.posargs)
 
 
 @nox.session
