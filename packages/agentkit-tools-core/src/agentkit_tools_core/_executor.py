@@ -10,7 +10,6 @@ interrupt from the keyboard) passes through.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from inspect import isawaitable, iscoroutine
 from typing import Any, Final, Protocol, TypeVar
@@ -28,9 +27,9 @@ from agentkit_core import (
 )
 from agentkit_tools_core._approval import ApprovalRequest
 from agentkit_tools_core._context import ToolContext
-from agentkit_tools_core._errors import InvalidToolInput, ToolError, UnwritableOutput
+from agentkit_tools_core._failing import failed_result
 from agentkit_tools_core._outcome import ToolOutcome, error_result
-from agentkit_tools_core._output import json_value_of, outcome_of
+from agentkit_tools_core._output import outcome_of
 from agentkit_tools_core._permissions import (
     Ask,
     Deny,
@@ -48,7 +47,6 @@ from agentkit_tools_core._truncate import clip
 
 T = TypeVar("T")
 
-_log: Final = logging.getLogger("agentkit_tools_core")
 _SUMMARY_LENGTH: Final = 200
 
 
@@ -137,7 +135,7 @@ class Executor:
             tool.bind(request.input)
             return self._permitted(tool, request, granted)
         except Exception as error:
-            return Refused(_failure(request, error, started=False))
+            return Refused(failed_result(request, error, started=False))
 
     async def run(
         self, request: ToolRequest, context: ToolContext, *, to_thread: ToThread
@@ -235,7 +233,7 @@ class Executor:
     def _failed(
         self, error: Exception, request: ToolRequest, *, started: bool = True
     ) -> ToolOutcome:
-        result = _failure(request, error, started=started)
+        result = failed_result(request, error, started=started)
         if self.max_output_bytes is not None:
             result = replace(result, output=clip(result.output, self.max_output_bytes))
         return ToolOutcome(result)
@@ -265,37 +263,3 @@ def _needs_event_loop(request: ToolRequest) -> ToolResult:
         f"it needs the concurrent driver."
     )
     return error_result(request.call_id, text, ToolFailure.UNAVAILABLE)
-
-
-def _failure(request: ToolRequest, error: Exception, *, started: bool) -> ToolResult:
-    """Put an error in words for the model; the traceback is for the log alone."""
-    if isinstance(error, InvalidToolInput) and not started:
-        # It says all there is to say, and it is the model's mistake rather than the tool's.
-        return error_result(request.call_id, error.message, ToolFailure.INVALID_INPUT)
-    _log.debug("tool %r failed", request.name, exc_info=error)
-    if isinstance(error, ToolError):
-        result = error_result(request.call_id, _words(error), error.failure, started=started)
-        try:
-            return replace(result, details=json_value_of(error.result_details, tool=request.name))
-        except UnwritableOutput:
-            return result
-    failure = ToolFailure.EXECUTION_FAILED
-    if isinstance(error, TimeoutError):
-        failure = ToolFailure.TIMED_OUT
-    return error_result(request.call_id, _described(error), failure, started=started)
-
-
-def _described(error: BaseException) -> str:
-    # A group's own message counts its members; what went wrong is what they say.
-    if isinstance(error, BaseExceptionGroup):
-        return "; ".join(map(_described, error.exceptions))
-    words = _words(error)
-    name = type(error).__name__
-    return f"{name}: {words}" if words else name
-
-
-def _words(error: BaseException) -> str:
-    try:
-        return without_lone_surrogates(str(error))
-    except Exception:
-        return ""
