@@ -46,14 +46,23 @@ class AnswerWriter:
 
     def write(self, deltas: Iterable[Delta]) -> None:
         """Show the next deltas."""
+        # Chunks of one part in a row are cleaned and written as one.
+        growing: PartId | None = None
+        chunks: list[str] = []
         for delta in deltas:
-            kind = type(delta)
-            if kind is AppendText:
-                self._grow(delta)  # type: ignore[arg-type]
-            elif kind is BeginPart:
-                self._begin(delta)  # type: ignore[arg-type]
-            elif kind is CommitPart:
-                self._commit(delta)  # type: ignore[arg-type]
+            if type(delta) is AppendText:
+                if delta.part_id != growing:
+                    self._grow(growing, chunks)
+                    growing, chunks = delta.part_id, []
+                chunks.append(delta.chunk)
+                continue
+            self._grow(growing, chunks)
+            growing, chunks = None, []
+            if type(delta) is BeginPart:
+                self._begin(delta)
+            elif type(delta) is CommitPart:
+                self._commit(delta)
+        self._grow(growing, chunks)
 
     def end(self) -> None:
         """The answer is over, whole or not."""
@@ -65,12 +74,14 @@ class AnswerWriter:
         part = self._parts[delta.part_id] = _ShownPart(self._style(delta.part))
         self._show(part, _text_of(delta.part))
 
-    def _grow(self, delta: AppendText) -> None:
-        part = self._parts.get(delta.part_id)
+    def _grow(self, part_id: PartId | None, chunks: list[str]) -> None:
+        if part_id is None:
+            return
+        part = self._parts.get(part_id)
         if part is None:
             # Text for a part that never began is taken for text, as the fold does.
-            part = self._parts[delta.part_id] = _ShownPart(Style.PLAIN)
-        self._show(part, delta.chunk)
+            part = self._parts[part_id] = _ShownPart(Style.PLAIN)
+        self._show(part, "".join(chunks))
 
     def _commit(self, delta: CommitPart) -> None:
         part = None if delta.part_id is None else self._parts.pop(delta.part_id, None)

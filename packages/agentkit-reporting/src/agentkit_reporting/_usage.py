@@ -43,15 +43,13 @@ class UsageReporter:
 
     def __call__(self, envelope: Envelope) -> None:
         """Take one event."""
-        match envelope.event:
-            case ModelCallStarted(model=model):
-                self._asked[envelope.session_id] = model
-            case ModelCallFinished() as finished:
-                self._count(envelope, finished)
-            case ToolResultReceived(result=result) if result.usage is not None:
-                self._tools += result.usage
-            case _:
-                pass
+        event = envelope.event
+        if type(event) is ModelCallStarted:
+            self._asked[envelope.session_id] = event.model
+        elif type(event) is ModelCallFinished:
+            self._count(envelope, event)
+        elif type(event) is ToolResultReceived and event.result.usage is not None:
+            self._tools += event.result.usage
 
     def summary(self) -> UsageSummary:
         """Say what has been used so far; later events do not change it."""
