@@ -285,6 +285,23 @@ def test_empty_fields_and_placeholders_are_absent() -> None:
     assert read(whole(**empty)).item.finish_reason is FinishReason.COMPLETED
 
 
+def test_odd_values_where_only_some_vendors_send_any_do_no_harm() -> None:
+    odd = {
+        "content": "x",
+        "reasoning": {"summary": []},
+        "reasoning_details": [None, "text"],
+        "annotations": {},
+        "audio": [],
+        "images": {"url": 1},
+        "executed_tools": "none",
+        "logprobs": 3,
+    }
+    chunk = {**delta("stop", **odd), "usage": [], "x_groq": "y", "model": 7, "service_tier": {}}
+    chunk["choices"][0] |= {"index": None, "logprobs": [], "usage": "none"}
+
+    assert read(stream(chunk)).item.parts == (Text("x"),)
+
+
 def test_content_that_is_a_list_is_read_entry_by_entry() -> None:
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}], "closed": True}
     reference: dict[str, Any] = {"type": "reference", "reference_ids": [1]}

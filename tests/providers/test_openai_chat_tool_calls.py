@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import BeginPart, FailureKind, FinishReason, ToolCall
+from agentkit_core import (
+    BeginPart,
+    FailureKind,
+    FinishReason,
+    ToolCall,
+    ToolCallId,
+    fold_response,
+)
 from strategies.chat_bodies import delta, events, fragment, read, request, stream, whole
 
 
@@ -257,4 +264,7 @@ def test_however_arguments_are_cut_they_are_the_same(
         chunks.append([fragment(text[at : at + size], name, index=0, **again)])
         at += size
 
-    assert calls(*chunks) == [("a", "f", arguments)]
+    body = stream(*(delta(tool_calls=fragments) for fragments in chunks), delta("tool_calls"))
+    assert fold_response(events(body)).item.tool_calls == (
+        ToolCall(ToolCallId("a"), "f", arguments),
+    )

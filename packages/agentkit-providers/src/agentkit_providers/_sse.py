@@ -9,11 +9,14 @@ U+2028 harms nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
 _BOM: Final = b"\xef\xbb\xbf"
+_PLAIN: Final = b"data: "
+_BETWEEN: Final = b"\n\n" + _PLAIN
+"""What stands between two events of one data line each."""
 
 
 class SseEvent(Struct, frozen=True, gc=False):
@@ -44,6 +47,7 @@ class SseDecoder:
         self._event = b""
         self._id = b""
         self._fields_open = False
+        self._data_only = False  # whether the events that are made may be payloads alone
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """Take the next bytes; return the events that they complete.
@@ -51,17 +55,19 @@ class SseDecoder:
         Args:
             chunk: Any number of bytes, cut anywhere.
         """
-        return [
-            SseEvent(one) if type(one) is bytes else one  # type: ignore[misc]
-            for one in self._feed(chunk)
-        ]
+        self._data_only = False
+        return [SseEvent(one) if isinstance(one, bytes) else one for one in self._feed(chunk)]
 
     def feed_data(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the payloads of the events that they complete."""
-        return [
-            one if type(one) is bytes else one.data  # type: ignore[union-attr]
-            for one in self._feed(chunk)
-        ]
+        if chunk[-2:] == b"\n\n" and chunk[:6] == _PLAIN and self._is_between_events():
+            # Servers send whole events, and nearly all are one data line. If splitting at what
+            # stands between such events accounts for every line end, there is nothing else.
+            payloads = chunk[6:-2].split(_BETWEEN)
+            if chunk.count(b"\n") == 2 * len(payloads) and b"\r" not in chunk:
+                return payloads
+        self._data_only = True
+        return cast("list[bytes]", self._feed(chunk))
 
     def finish(self) -> list[SseEvent]:
         """Take note that the stream is over; return the event that was not ended, if any.
@@ -72,6 +78,7 @@ class SseDecoder:
         returns nothing.
         """
         done: list[bytes | SseEvent] = []
+        self._data_only = False
         if self._start:
             self._split(self._start, done)
             self._start = None
@@ -81,6 +88,11 @@ class SseDecoder:
             self._take_line(last, done)
         self._dispatch(done)
         return [SseEvent(one) if isinstance(one, bytes) else one for one in done]
+
+    def _is_between_events(self) -> bool:
+        return not (self._line or self._fields_open or self._after_cr or self._id) and (
+            self._start is None
+        )
 
     def _feed(self, chunk: bytes) -> list[bytes | SseEvent]:
         done: list[bytes | SseEvent] = []
@@ -114,17 +126,17 @@ class SseDecoder:
             self._line = []
         if self._fields_open:
             chunk = self._close_event(chunk, done)
-        blocks = chunk.split(b"\n\n")
-        rest = blocks.pop()
-        for block in blocks:
-            if block[:6] == b"data: " and b"\n" not in block and not self._id:
-                done.append(block[6:])
-            else:
-                self._take_lines(block.split(b"\n"), done)
-                self._dispatch(done)
-        lines = rest.split(b"\n")
+        if not self._id and chunk.startswith(_PLAIN):
+            # As in `feed_data`, but for the last event, which is looked at line by line.
+            payloads = chunk[6:].split(_BETWEEN)
+            rest = payloads.pop()
+            if payloads and chunk.count(b"\n") == 2 * len(payloads) + rest.count(b"\n"):
+                done += payloads
+                chunk = _PLAIN + rest
+        lines = chunk.split(b"\n")
         last = lines.pop()
-        self._take_lines(lines, done)
+        for line in lines:
+            self._take_line(line, done)
         if last:
             self._line.append(last)
 
@@ -138,10 +150,6 @@ class SseDecoder:
             self._take_line(chunk[at:end], done)
             at = end + 1
         return chunk[at:]
-
-    def _take_lines(self, lines: list[bytes], done: list[bytes | SseEvent]) -> None:
-        for line in lines:
-            self._take_line(line, done)
 
     def _take_line(self, line: bytes, done: list[bytes | SseEvent]) -> None:
         if not line:
@@ -157,9 +165,12 @@ class SseDecoder:
         self._fields_open = False
         if self._data:
             data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-            name = self._event.decode("utf-8", "replace") or "message"
-            done.append(SseEvent(data, name, self._id.decode("utf-8", "replace")))
             self._data = []
+            if self._data_only:
+                done.append(data)
+            else:
+                name = self._event.decode("utf-8", "replace") or "message"
+                done.append(SseEvent(data, name, self._id.decode("utf-8", "replace")))
         self._event = b""
 
     def _take_data(self, value: bytes) -> None:

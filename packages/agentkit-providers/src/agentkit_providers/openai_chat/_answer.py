@@ -8,11 +8,9 @@ several kinds, they are read in the order reasoning, text, calls, others.
 
 from __future__ import annotations
 
-import binascii
-from base64 import b64decode
 from collections.abc import Collection
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from agentkit_core import (
     AppendBytes,
@@ -29,7 +27,6 @@ from agentkit_core import (
     PartId,
     Reasoning,
     Text,
-    Uri,
     without_lone_surrogates,
 )
 from agentkit_providers.openai_chat._metadata_keys import (
@@ -43,11 +40,16 @@ from agentkit_providers.openai_chat._metadata_keys import (
     REFUSAL_KEY,
     TRANSCRIPT_KEY,
 )
+from agentkit_providers.openai_chat._readings import (
+    bytes_of,
+    extend,
+    image_of,
+    joined_texts,
+    mended,
+)
 from agentkit_providers.openai_chat._reasoning_details import DetailsJoin, visible_text
 from agentkit_providers.openai_chat._tool_slots import ToolSlot, ToolSlots, merged_extra
 from agentkit_providers.openai_chat._wire_events import Delta, ToolCallDelta
-
-_HIGH_HALVES: Final = ("\ud800", "\udbff")
 
 
 class _Run(Enum):
@@ -130,7 +132,7 @@ class Answer:
         if run is not self._run:
             self._open(run, out)
         if self.careful:
-            text, self._half = _mended(self._half + text)
+            text, self._half = mended(self._half + text)
             if not text:
                 return
         self._pieces.append(text)
@@ -185,15 +187,9 @@ class Answer:
         return PartId(f"part-{self._parts - 1}")
 
     def _take_reasoning(self, delta: Delta, out: list[ModelEvent]) -> None:
-        # One source a chunk: aggregators send the same text in two fields.
-        details = delta.reasoning_details or ()
-        field, text = "reasoning_content", delta.reasoning_content
-        if not text:
-            field, text = "reasoning", delta.reasoning
-        if not text:
-            field, text = "reasoning_text", delta.reasoning_text
-        if not text:
-            field, text = "reasoning_details", visible_text(details)
+        found = delta.reasoning_details
+        details = [one for one in found if isinstance(one, dict)] if type(found) is list else []
+        field, text = _reasoning_source(delta, details)
         if text:
             self._append(_Run.REASONING, text, out)
             self._part_metadata.setdefault(REASONING_FIELD_KEY, field)
@@ -212,11 +208,11 @@ class Answer:
             return
         kind = entry.get("type")
         if kind == "thinking":
-            if text := _texts(entry.get("thinking")):
+            if text := joined_texts(entry.get("thinking")):
                 self._append(_Run.REASONING, text, out)
                 self._part_metadata.setdefault(REASONING_FIELD_KEY, "content")
         elif kind == "text" or kind is None:
-            if text := _texts(entry.get("text")):
+            if text := joined_texts(entry.get("text")):
                 self._append(_Run.TEXT, text, out)
         elif kind == "image_url":
             self._take_image(entry, out)
@@ -226,6 +222,12 @@ class Answer:
 
     def _take_call(self, fragment: ToolCallDelta, out: list[ModelEvent]) -> None:
         tools = self._tools
+        known = tools.continued(fragment)
+        if known is not None and known.begun:
+            piece = fragment.function and fragment.function.arguments
+            if type(piece) is str:
+                self._grow_call(known, piece, out)
+                return
         before = len(tools.slots)
         slot, arguments = tools.place(fragment, PartId(f"part-{self._parts}"))
         if len(tools.slots) > before:
@@ -246,7 +248,7 @@ class Answer:
 
     def _grow_call(self, slot: ToolSlot, arguments: str, out: list[ModelEvent]) -> None:
         if self.careful:
-            arguments, slot.half = _mended(slot.half + arguments)
+            arguments, slot.half = mended(slot.half + arguments)
         if arguments:
             slot.arguments.append(arguments)
             out.append(AppendText(slot.part_id, arguments))
@@ -254,13 +256,14 @@ class Answer:
     def _take_extras(self, delta: Delta, out: list[ModelEvent]) -> None:
         if delta.refusal:
             self._append(_Run.REFUSAL, delta.refusal, out)
-        for image in delta.images or ():
-            self._take_image(image, out)
-        if delta.audio:
+        if isinstance(delta.images, list):
+            for image in delta.images:
+                self._take_image(image, out)
+        if isinstance(delta.audio, dict):
             self._take_audio(delta.audio, out)
-        if delta.annotations:
+        if isinstance(delta.annotations, list):
             on_text = self._run is _Run.TEXT
-            _extend(self._part_metadata if on_text else self.metadata, ANNOTATIONS_KEY,
+            extend(self._part_metadata if on_text else self.metadata, ANNOTATIONS_KEY,
                     delta.annotations)  # fmt: skip
 
     def _take_oddities(self, delta: Delta, out: list[ModelEvent]) -> None:
@@ -273,8 +276,8 @@ class Answer:
             metadata = self._part_metadata if on_text else self.metadata
             known = metadata.get(EXTRA_CONTENT_KEY)
             metadata[EXTRA_CONTENT_KEY] = merged_extra(known, delta.extra_content)
-        if delta.executed_tools:
-            _extend(self.metadata, EXECUTED_TOOLS_KEY, delta.executed_tools)
+        if isinstance(delta.executed_tools, list):
+            extend(self.metadata, EXECUTED_TOOLS_KEY, delta.executed_tools)
 
     def _take_image(self, image: Any, out: list[ModelEvent]) -> None:
         link = image.get("image_url") if isinstance(image, dict) else None
@@ -293,51 +296,15 @@ class Answer:
             self._part_metadata[AUDIO_ID_KEY] = audio["id"]
         if isinstance(transcript, str):
             self._pieces.append(without_lone_surrogates(transcript))
-        if isinstance(data, str) and (sound := _bytes_of(data)):
+        if isinstance(data, str) and (sound := bytes_of(data)):
             self._bytes.append(sound)
             out.append(AppendBytes(self._part_id, sound))
 
 
-def image_of(url: str) -> Media:
-    """An image by its address; a `data:` address is unpacked."""
-    head, comma, data = url.partition(",")
-    if comma and head.startswith("data:") and head.endswith(";base64"):
-        content = _bytes_of(data)
-        if content:
-            mime_type = head.removeprefix("data:").removesuffix(";base64")
-            return Media(Modality.IMAGE, mime_type, InlineBytes(content))
-    return Media(Modality.IMAGE, "", Uri(url))
-
-
-def _bytes_of(base64: str) -> bytes:
-    try:
-        return b64decode(base64)
-    except (binascii.Error, ValueError):
-        return b""
-
-
-def _texts(value: Any) -> str:
-    """The text of an entry: itself, or of the entries in it."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        return ""
-    texts = (one.get("text") if isinstance(one, dict) else one for one in value)
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _mended(text: str) -> tuple[str, str]:
-    """Join surrogate halves and replace lone ones; a half in last place may yet be joined.
-
-    Returns:
-        The text, and the half that is held back.
-    """
-    half = ""
-    if text and _HIGH_HALVES[0] <= text[-1] <= _HIGH_HALVES[1]:
-        text, half = text[:-1], text[-1]
-    return without_lone_surrogates(text), half
-
-
-def _extend(metadata: MetadataMap, key: str, more: list[Any]) -> None:
-    known = metadata.get(key)
-    metadata[key] = [*known, *more] if isinstance(known, list) else list(more)
+def _reasoning_source(delta: Delta, details: list[dict[str, Any]]) -> tuple[str, str]:
+    """The one field that is read, and its text: aggregators send the same text in two."""
+    for field in ("reasoning_content", "reasoning", "reasoning_text"):
+        text = getattr(delta, field)
+        if text and type(text) is str:
+            return field, text
+    return "reasoning_details", visible_text(details)

@@ -13,8 +13,6 @@ from typing import Any, Final
 import msgspec
 
 from agentkit_core import (
-    FailureKind,
-    FinishReason,
     JsonValue,
     MetadataMap,
     ModelEvent,
@@ -30,6 +28,13 @@ from agentkit_core import (
 from agentkit_providers._errors import classify_error
 from agentkit_providers._sse import SseDecoder
 from agentkit_providers.openai_chat._answer import Answer
+from agentkit_providers.openai_chat._ends import (
+    cut_off,
+    failed_finish,
+    finish_reason,
+    unreadable,
+    without_choice,
+)
 from agentkit_providers.openai_chat._metadata_keys import API, FINISH_REASONS_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._usage import usage_of
@@ -44,32 +49,10 @@ from agentkit_providers.openai_chat._wire_events import (
     Whole,
 )
 
-_REASONS: Final = {
-    word: reason
-    for reason, words in {
-        FinishReason.COMPLETED: "stop end eos end_turn stop_sequence complete completed",
-        FinishReason.MAX_TOKENS: "length max_tokens max_output_tokens model_length",
-        FinishReason.TOOL_CALL: "tool_calls tool_call function_call function_calls tool_use",
-        FinishReason.BLOCKED: "content_filter content_filtered sensitive safety refusal recitation "
-        "blocklist prohibited_content",
-    }.items()
-    for word in words.split()
-}
-_FAILURES: Final = {
-    "error": FailureKind.SERVER,
-    "network_error": FailureKind.SERVER,  # Z.ai
-    "insufficient_system_resource": FailureKind.OVERLOADED,  # DeepSeek
-    "malformed_function_call": FailureKind.SERVER,  # Gemini: worth another try
-    "model_context_window_exceeded": FailureKind.CONTEXT_LENGTH,  # Z.ai
-}
-"""Finish reasons that mean that the answer failed."""
-
 _AUDIO_TYPES: Final = {"mp3": "audio/mpeg", "pcm16": "audio/pcm"}
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 _TRUNCATED: Final = "Input data was truncated"
 """What msgspec says of JSON that breaks off."""
-_SHOWN: Final = 200
-"""How much of a payload that cannot be read is shown."""
 
 
 class OpenAIChatDecoder:
@@ -154,7 +137,7 @@ class OpenAIChatDecoder:
             event = WHOLE.decode(body)
         except (msgspec.DecodeError, RecursionError) as error:
             if str(error) == _TRUNCATED:
-                self._fail(_cut(), out)
+                self._fail(cut_off(), out)
                 return
             event = self._read_odd(body, WHOLE.type, out)
         if event is not None:
@@ -174,7 +157,7 @@ class OpenAIChatDecoder:
             # characters, bytes that are no UTF-8.
             value = json.loads(payload.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError) as error:
-            self._fail(_unreadable(payload, error), out)
+            self._fail(unreadable(payload, error), out)
             return None
         self._answer.careful = True
         for answer, _ in self._others.values():
@@ -185,7 +168,7 @@ class OpenAIChatDecoder:
             if isinstance(value, dict) and value.get("error"):
                 self._fail(classify_error(value), out)
             else:
-                self._fail(_unreadable(payload, error), out)
+                self._fail(unreadable(payload, error), out)
             return None
 
     def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:
@@ -195,7 +178,7 @@ class OpenAIChatDecoder:
         if choices:
             for choice in choices:
                 delta = choice.delta
-                if choice.index == self._index:
+                if choice.index == self._index or choice.index is None:
                     if delta is not None and not self._answer.finished:
                         self._answer.take(delta, out)
                 elif delta is not None:
@@ -207,8 +190,8 @@ class OpenAIChatDecoder:
             self._look_closer(payload, out)
         if event.usage is not None:
             self._take_usage(event.usage, out)
-        elif event.x_groq is not None and event.x_groq.usage is not None:
-            self._take_usage(event.x_groq.usage, out)
+        elif type(event.x_groq) is dict:
+            self._take_usage(event.x_groq.get("usage"), out)
         if event.citations or event.search_results or event.moderation:
             for name in ("citations", "search_results", "moderation"):
                 if found := getattr(event, name):
@@ -228,7 +211,7 @@ class OpenAIChatDecoder:
             self._answered = True
             self._read = CHUNK
             if self._index is None:
-                self._index = event.choices[0].index
+                self._index = event.choices[0].index or 0
         if self._started or not (event.choices or event.usage):
             return
         self._started = True
@@ -242,7 +225,7 @@ class OpenAIChatDecoder:
 
     def _take_other(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
         """Take what a further choice gained; it is kept beside the answer."""
-        answer, deltas = self._other(choice.index)
+        answer, deltas = self._other(choice.index or 0)
         if choice.delta is not None and not answer.finished:
             answer.take(choice.delta, deltas)
 
@@ -253,24 +236,24 @@ class OpenAIChatDecoder:
         return self._others[index]
 
     def _take_end_of(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
-        if choice.index == self._index:
+        if choice.index == self._index or choice.index is None:
             answer, deltas = self._answer, out
-            content = choice.logprobs and choice.logprobs.get("content")
-            if isinstance(content, list):
-                self._logprobs += content
+            if isinstance(choice.logprobs, dict):
+                content = choice.logprobs.get("content")
+                self._logprobs += content if isinstance(content, list) else []
         else:
             answer, deltas = self._other(choice.index)
         word = choice.finish_reason
         if word is not None:
             answer.finish_words.append(word)
-            if word and not answer.finished and word.lower() not in _FAILURES:
+            if word and not answer.finished and failed_finish(word) is None:
                 answer.close(deltas)
         if choice.usage:
             self._take_usage(choice.usage, out)
 
-    def _take_usage(self, raw: dict[str, Any], out: list[ModelEvent]) -> None:
+    def _take_usage(self, raw: Any, out: list[ModelEvent]) -> None:
         # Counts are running totals, repeated by some in every chunk: the last report stands.
-        if raw == self._usage:
+        if not isinstance(raw, dict) or raw == self._usage:
             return
         usage = usage_of(raw, self._quirks)
         if usage is not None:
@@ -300,14 +283,15 @@ class OpenAIChatDecoder:
         """
         answer = self._answer
         word = next((word for word in answer.finish_words if word), "").lower()
-        if word in _FAILURES:
-            self._fail(_failed_finish(_FAILURES[word], word), out)
+        failed = failed_finish(word)
+        if failed is not None:
+            self._fail(failed, out)
         elif word or (self._answered and (marked or self._may_end_unmarked())):
             self._finish_well(word, out)
         elif marked and self._sse is None:
-            self._fail(_empty(), out)
+            self._fail(without_choice(), out)
         else:
-            self._fail(_cut(), out)
+            self._fail(cut_off(), out)
 
     def _may_end_unmarked(self) -> bool:
         no_call_is_open = all(slot.is_whole for slot in self._answer.calls)
@@ -318,13 +302,7 @@ class OpenAIChatDecoder:
         answer = self._answer
         if not answer.finished:
             answer.close(out)
-        reason = _REASONS.get(word, FinishReason.OTHER) if word else FinishReason.COMPLETED
-        if answer.refused:
-            reason = FinishReason.BLOCKED
-        elif answer.calls and reason in (FinishReason.COMPLETED, FinishReason.OTHER):
-            reason = FinishReason.TOOL_CALL  # the calls say so, whatever the word
-        elif reason is FinishReason.TOOL_CALL and not answer.calls:
-            reason = FinishReason.COMPLETED
+        reason = finish_reason(word, calls=bool(answer.calls), refused=answer.refused)
         out.append(ResponseFinished(reason, tuple(answer.finish_words), self._all_metadata()))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
@@ -371,35 +349,3 @@ def _is_json(payload: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _unreadable(payload: bytes, error: Exception) -> ProviderFailure:
-    shown = payload[:_SHOWN].decode("utf-8", "replace")
-    return ProviderFailure(
-        kind=FailureKind.PROTOCOL,
-        message=f"the answer is not what Chat Completions send ({error}): {shown}",
-        raw=payload[:8192].decode("utf-8", "replace"),
-    )
-
-
-def _cut() -> ProviderFailure:
-    return ProviderFailure(
-        kind=FailureKind.STREAM_CUT,
-        message="the answer ended before its end mark",
-        retryable=True,
-    )
-
-
-def _empty() -> ProviderFailure:
-    return ProviderFailure(
-        kind=FailureKind.PROTOCOL, message="the answer holds no choice", retryable=True
-    )
-
-
-def _failed_finish(kind: FailureKind, word: str) -> ProviderFailure:
-    return ProviderFailure(
-        kind=kind,
-        message=f"the model stopped with the finish reason {word!r}",
-        retryable=kind is not FailureKind.CONTEXT_LENGTH,
-        code=word,
-    )

@@ -97,6 +97,14 @@ class ToolSlots:
         """
         self._touched.clear()
 
+    def continued(self, fragment: ToolCallDelta) -> ToolSlot | None:
+        """The call that a fragment of the usual shape continues: an index and arguments alone."""
+        if fragment.id is None and fragment.extra_content is None:
+            function = fragment.function
+            if function is not None and function.name is None and fragment.index is not None:
+                return self._by_index.get(fragment.index)
+        return None
+
     def place(self, fragment: ToolCallDelta, part_id: PartId) -> tuple[ToolSlot, str]:
         """Find a fragment's call and give it what the fragment says, arguments excepted.
 

@@ -18,7 +18,8 @@ class FunctionDelta(Struct, gc=False):
     """Name and arguments of a call, or pieces of them."""
 
     name: str | None = None
-    arguments: str | dict[str, Any] | None = None
+    arguments: Any = None
+    """JSON as text; some send the object itself."""
 
 
 class CustomDelta(Struct, gc=False):
@@ -45,54 +46,48 @@ class Delta(Struct, gc=False):
     content: str | list[Any] | None = None
     """A list at Mistral: entries of type `text`, `thinking`, `reference`, …"""
     tool_calls: list[ToolCallDelta] | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    reasoning_text: str | None = None
-    reasoning_details: list[dict[str, Any]] | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_text: Any = None
+    reasoning_details: Any = None
     refusal: str | None = None
     function_call: FunctionDelta | None = None
-    annotations: list[Any] | None = None
-    audio: dict[str, Any] | None = None
-    images: list[Any] | None = None
+    annotations: Any = None
+    audio: Any = None
+    images: Any = None
     extra_content: Any = None
-    executed_tools: list[Any] | None = None
+    executed_tools: Any = None
     """Groq: tools that ran there."""
 
 
 class Choice(Struct, gc=False):
     """One of the answers, growing."""
 
-    index: int = 0
+    index: int | None = 0
     delta: Delta | None = None
     finish_reason: str | None = None
-    logprobs: dict[str, Any] | None = None
-    usage: dict[str, Any] | None = None
+    logprobs: Any = None
+    usage: Any = None
     """Some servers report usage here."""
 
 
 class WholeChoice(Struct, gc=False):
     """One of the answers, whole."""
 
-    index: int = 0
+    index: int | None = 0
     delta: Delta | None = field(default=None, name="message")
     finish_reason: str | None = None
-    logprobs: dict[str, Any] | None = None
-    usage: dict[str, Any] | None = None
-
-
-class GroqField(Struct, gc=False):
-    """What Groq adds."""
-
-    usage: dict[str, Any] | None = None
+    logprobs: Any = None
+    usage: Any = None
 
 
 class Chunk(Struct, gc=False):
     """One event of a stream."""
 
     choices: list[Choice] | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
-    x_groq: GroqField | None = None
+    x_groq: Any = None
     citations: Any = None
     search_results: Any = None
     moderation: Any = None
@@ -102,9 +97,9 @@ class Head(Chunk, gc=False):
     """An event of a stream while it is not known yet what the answer is called."""
 
     id: Any = None
-    model: str | None = None
-    service_tier: str | None = None
-    system_fingerprint: str | None = None
+    model: Any = None
+    service_tier: Any = None
+    system_fingerprint: Any = None
     provider: Any = None
     """OpenRouter: who answered behind it."""
 
@@ -113,16 +108,16 @@ class Whole(Struct, gc=False):
     """A whole answer."""
 
     choices: list[WholeChoice] | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
-    x_groq: GroqField | None = None
+    x_groq: Any = None
     citations: Any = None
     search_results: Any = None
     moderation: Any = None
     id: Any = None
-    model: str | None = None
-    service_tier: str | None = None
-    system_fingerprint: str | None = None
+    model: Any = None
+    service_tier: Any = None
+    system_fingerprint: Any = None
     provider: Any = None
 
 
