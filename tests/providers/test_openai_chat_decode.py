@@ -286,7 +286,7 @@ def test_empty_fields_and_placeholders_are_absent() -> None:
 
 
 def test_odd_values_where_only_some_vendors_send_any_do_no_harm() -> None:
-    odd = {
+    odd: dict[str, Any] = {
         "content": "x",
         "reasoning": {"summary": []},
         "reasoning_details": [None, "text"],
