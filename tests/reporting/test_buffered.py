@@ -178,10 +178,16 @@ def test_closing_ends_the_thread_and_later_events_are_dropped() -> None:
     assert report.dropped == 1
 
 
-def test_a_reporter_that_was_never_told_anything_starts_no_thread() -> None:
+def test_a_reporter_that_was_closed_before_anything_was_told_starts_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[threading.Thread] = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
     report = BackgroundReporter(fail)
     report.close()
     report(EVENTS[0])
+
+    assert started == []
 
 
 @pytest.fixture(autouse=True)

@@ -242,6 +242,12 @@ def test_long_results_are_cut_after_cleaning(size: int) -> None:
     assert shown(ToolResultReceived(CALL, "t", coloured)) == "< t: red\n"
 
 
+def test_what_is_left_out_is_marked_even_if_what_is_shown_is_short() -> None:
+    result = ToolResult(call_id=CALL, output=TextOutput("seen" + " " * 5000 + "not seen"))
+
+    assert shown(ToolResultReceived(CALL, "t", result)) == "< t: seen…\n"
+
+
 def test_approvals_are_told_with_the_id_that_answers_them() -> None:
     asked = ApprovalRequired(ApprovalId("tool.t:ab"), CALL, "tool.t", "delete /a")
     resolved = ApprovalResolved(ApprovalId("tool.t:ab"), CALL, ApprovalOutcome.APPROVED, True)
