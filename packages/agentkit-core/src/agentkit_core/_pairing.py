@@ -7,6 +7,7 @@ earlier call of its id that is still open, since servers do use the same ids in 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -91,6 +92,10 @@ def _tool_item(
     return with_parts(following, parts)
 
 
+_Waiting = list[tuple[int, deque[int]]]
+"""The open calls of one id: positions of items, and the places among their calls."""
+
+
 class _Answers:
     """Which result answers which call, and which answer none, by position."""
 
@@ -99,24 +104,28 @@ class _Answers:
         """Position of the item, place among its calls; to the result."""
         self.orphans: dict[int, list[ToolResult]] = {}
         """Position of the tool item, to its results without a call."""
-        open_calls: dict[ToolCallId, list[tuple[int, int]]] = {}
+        open_calls: dict[ToolCallId, _Waiting] = {}
         for at, item in enumerate(items):
             if has_calls(item):
                 for place, call in enumerate(item.tool_calls):
-                    open_calls.setdefault(call.id, []).append((at, place))
+                    waiting = open_calls.setdefault(call.id, [])
+                    if not waiting or waiting[-1][0] != at:
+                        waiting.append((at, deque()))
+                    waiting[-1][1].append(place)
             elif item.kind is ItemKind.TOOL:
                 for result in item.tool_results:
-                    waiting = open_calls.get(result.call_id)
-                    if waiting is None:
+                    calls = open_calls.get(result.call_id)
+                    if calls is None:
                         self.orphans.setdefault(at, []).append(result)
-                    elif waiting:
-                        self.by_call[_next(waiting)] = result
+                    elif calls:
+                        self.by_call[_next(calls)] = result
                     # else the call has its result already: one too many
 
 
-def _next(waiting: list[tuple[int, int]]) -> tuple[int, int]:
+def _next(waiting: _Waiting) -> tuple[int, int]:
     """Take the first open call of the latest item that has one."""
-    first = len(waiting) - 1
-    while first and waiting[first - 1][0] == waiting[-1][0]:
-        first -= 1
-    return waiting.pop(first)
+    at, places = waiting[-1]
+    place = places.popleft()
+    if not places:
+        waiting.pop()
+    return at, place

@@ -1,0 +1,162 @@
+"""Every call has its one result, in the item right after it, whatever was stored."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agentkit_core import Item, TextOutput, ToolCall, ToolCallId, ToolFailure, ToolResult, repair
+
+
+def call(call_id: str) -> ToolCall:
+    return ToolCall(ToolCallId(call_id), "look")
+
+
+def result(call_id: str, text: str = "seen") -> ToolResult:
+    return ToolResult(ToolCallId(call_id), TextOutput(text))
+
+
+def shape(items: tuple[Item, ...]) -> list[str]:
+    """Each item in short: `user`, `calls a b`, `a=seen b=lost`."""
+    return [
+        " ".join(f"{one.call_id}={seen(one)}" for one in item.tool_results)
+        or " ".join(["calls", *(one.id for one in item.tool_calls)]) * bool(item.tool_calls)
+        or item.kind.value
+        for item in items
+    ]
+
+
+def seen(one: ToolResult) -> str:
+    assert isinstance(one.output, TextOutput)
+    return "lost" if one.failure is ToolFailure.INTERRUPTED else one.output.text
+
+
+HI, GO = Item.user("hi"), Item.user("go on")
+A, B, AB = (
+    Item.assistant(call("a")),
+    Item.assistant(call("b")),
+    Item.assistant(call("a"), call("b")),
+)
+
+
+@pytest.mark.parametrize(
+    ("items", "repaired"),
+    [
+        pytest.param([HI, AB, Item.tool(result("a")), GO],
+                     ["user", "calls a b", "a=seen b=lost", "user"], id="r01 one is missing"),
+        pytest.param([HI, AB, GO], ["user", "calls a b", "a=lost b=lost", "user"], id="r01 all"),
+        pytest.param([HI, A], ["user", "calls a", "a=lost"], id="r01 at the end"),
+        pytest.param([Item.tool(result("z")), HI], ["user"], id="r02 no call"),
+        pytest.param([A, Item.tool(result("a", "1"), result("a", "2"))], ["calls a", "a=1"], id="twice"),
+        pytest.param([A, Item.tool(result("a", "1")), Item.tool(result("a", "2")), GO],
+                     ["calls a", "a=1", "user"], id="twice, in two items"),
+        pytest.param([A, HI, Item.tool(result("a"))], ["calls a", "a=seen", "user"], id="late"),
+        pytest.param([A, B, Item.tool(result("b"), result("a"))],
+                     ["calls a", "a=seen", "calls b", "b=seen"], id="all at the end"),
+        pytest.param([AB, Item.tool(result("b")), Item.tool(result("a"))],
+                     ["calls a b", "a=seen b=seen"], id="r12 one round, one item, in call order"),
+        pytest.param([Item.tool(result("a")), A], ["calls a", "a=lost"], id="before its call"),
+        pytest.param([replace(AB, interrupted=True), Item.tool(result("b")), GO],
+                     ["calls b", "b=seen", "user"], id="interrupted"),
+        pytest.param([replace(A, interrupted=True), GO], ["assistant", "user"], id="nothing left"),
+    ],
+)  # fmt: skip
+def test_r01_r02_calls_and_results_are_paired(items: list[Item], repaired: list[str]) -> None:
+    assert shape(repair(items)) == repaired
+
+
+def test_a_result_belongs_to_the_nearest_open_call_of_its_id() -> None:
+    items = [
+        A,
+        Item.tool(result("a", "1")),
+        A,
+        Item.tool(result("a", "2")),
+        A,
+        A,
+        Item.tool(result("a", "4")),
+    ]
+    made = repair(items)
+    answers = [seen(one) for item in made for one in item.tool_results]
+    ids = [one.id for item in made for one in item.tool_calls]
+
+    assert answers == ["1", "2", "lost", "4"]
+    assert len(set(ids)) == 4
+
+
+def test_calls_of_one_item_with_one_id_are_answered_in_order() -> None:
+    twice = Item.assistant(call("a"), call("a"))
+    (calls, results) = repair([twice, Item.tool(result("a", "1"), result("a", "2"))])
+
+    assert [seen(one) for one in results.tool_results] == ["1", "2"]
+    assert len({one.id for one in calls.tool_calls}) == 2
+
+
+def test_t08_calls_without_ids_get_different_ones() -> None:
+    empty = Item.assistant(call(""), call(""))
+    (calls, results) = repair([empty, Item.tool(result(""), result(""))])
+
+    first, second = (one.id for one in calls.tool_calls)
+    assert first
+    assert second
+    assert first != second
+    assert [one.call_id for one in results.tool_results] == [first, second]
+
+
+def test_the_same_call_twice_in_an_interrupted_item_with_one_answer() -> None:
+    same = call("a")
+    item = replace(Item.assistant(same, same), interrupted=True)
+    (calls, results) = repair([item, Item.tool(result("a"))])
+
+    assert len(calls.tool_calls) == len(results.tool_results) == 1
+
+
+def test_a_made_up_result_says_that_it_is_one() -> None:
+    (_, results) = repair([A])
+    (made_up,) = results.tool_results
+
+    assert made_up.is_error
+    assert not made_up.started
+    assert made_up.failure is ToolFailure.INTERRUPTED
+    assert isinstance(made_up.output, TextOutput)
+    assert "may not have been executed" in made_up.output.text
+
+
+def test_the_tool_item_keeps_what_else_it_holds() -> None:
+    stamped = replace(Item.tool(result("b"), result("a")), created_at=5, metadata={"x.y": 1})
+    (_, made) = repair([AB, stamped])
+
+    assert (made.created_at, made.metadata) == (5, {"x.y": 1})
+
+
+def lines_run(work: Callable[[], object]) -> int:
+    """How many lines of Python are run: work that no clock disturbs."""
+    count = 0
+
+    def traced(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return traced
+
+    before = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("rounds", [True, False], ids=["in many items", "in one item"])
+def test_pairing_and_renaming_many_calls_of_one_id_is_linear(rounds: bool) -> None:
+    def history(size: int) -> list[Item]:
+        if rounds:
+            return [A] * size + [Item.tool(result("a"))] * size
+        return [Item.assistant(*[call("a")] * size), Item.tool(*[result("a")] * size)]
+
+    few, many = history(50), history(500)
+
+    assert lines_run(lambda: repair(many)) <= 11 * lines_run(lambda: repair(few))
+    assert not any(one.is_error for item in repair(many) for one in item.tool_results)
