@@ -159,8 +159,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Do the main job: a conversation with a tool; words after `--` are the prompt."""
-    session.install(*from_source(*PACKAGES, extras=True))
+    """Do the main job: an assistant with three tools; words after `--` are its arguments."""
+    local = group("llama") if "local" in session.posargs else []
+    session.install(*from_source(*PACKAGES, extras=True), *local)
     session.run("python", "examples/assistant", *session.posargs)
 
 
