@@ -25,8 +25,8 @@ from local_model import NoLocalModel, local_server
 from standin import answer
 from workspace_tools import workspace_tools
 
-from agentkit_core import AgentkitError, FailureKind, ProviderFailure
-from agentkit_loop import Agent, LoopConfig, TurnEnd, TurnResult
+from agentkit_core import AgentkitError, FailureKind, ModelOptions, ProviderFailure
+from agentkit_loop import Agent, TurnEnd, TurnResult
 from agentkit_providers import HttpModel, connect
 from agentkit_providers.replay import ReplayServer
 from agentkit_reporting import JsonlReporter, TextReporter
@@ -36,6 +36,7 @@ INSTRUCTIONS = (
     "You are an assistant who works in a folder. Use the tools to look things up and to "
     "calculate; do not guess. Answer briefly."
 )
+LOCAL = ModelOptions(max_output_tokens=64)  # a base model goes on until it is stopped
 NOTHING_ASKED = frozenset(
     {FailureKind.AUTH, FailureKind.NOT_FOUND, FailureKind.CONNECTION, FailureKind.BILLING}
 )
@@ -86,7 +87,7 @@ async def run(given: argparse.Namespace, record: Path) -> TurnResult:
             model=model,
             tools=workspace_tools(given.folder),
             instructions=INSTRUCTIONS,
-            config=LoopConfig(),
+            options=LOCAL if given.model == "local" else None,
             reporters=[TextReporter(), recorder],
         )
         return await agent.run(given.prompt)
