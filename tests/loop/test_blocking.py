@@ -219,6 +219,18 @@ def test_leaving_a_stream_early_frees_its_response() -> None:
     assert agent.run_blocking("go").text == "fine"
 
 
+def test_leaving_a_sessions_stream_early_cancels_its_turn() -> None:
+    model = ScriptedModel(say("hello there"), say("fine"))
+    with Agent(model=model).session_blocking() as session:
+        with closing(cast("Any", session.stream("go"))) as events:
+            for event in events:
+                if isinstance(event, ContentDelta):
+                    break
+        assert session.view.phase == "idle"
+        assert model.open_responses == 0
+        assert session.prompt("again").text == "fine"
+
+
 def test_a_stream_hands_over_deltas_as_they_come() -> None:
     events: list[Event] = []
     for event in Agent(model=ScriptedModel(say("hello there"))).stream_blocking("go"):
@@ -256,6 +268,8 @@ def test_cancelling_from_another_thread_ends_the_turn_at_the_next_read() -> None
             session.cancel()
             cancelled.set()
 
+        events: list[Event] = []
+        session.subscribe(lambda envelope: events.append(envelope.event))
         thread = threading.Thread(target=stop)
         thread.start()
         result = session.prompt("go")
@@ -263,10 +277,12 @@ def test_cancelling_from_another_thread_ends_the_turn_at_the_next_read() -> None
 
         assert result.end is TurnEnd.CANCELLED
         assert "there" not in result.text
+        assert isinstance(events[-1], TurnFinished)
 
 
 def test_a_tool_sees_that_its_run_was_cancelled_and_its_late_result_is_dropped() -> None:
     saw: list[bool] = []
+    events: list[Event] = []
 
     def work(context: ToolContext) -> str:
         session.cancel()
@@ -275,7 +291,9 @@ def test_a_tool_sees_that_its_run_was_cancelled_and_its_late_result_is_dropped()
 
     agent = Agent(model=ScriptedModel(call("work")), tools=[tool(work)])
     with agent.session_blocking() as session:
+        session.subscribe(lambda envelope: events.append(envelope.event))
         assert session.prompt("go").end is TurnEnd.CANCELLED
+        assert isinstance(events[-1], TurnFinished)
         (result,) = session.transcript[-1].tool_results
 
     assert saw == [True]

@@ -2,6 +2,7 @@
 
 import contextvars
 import gc
+import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -35,12 +36,12 @@ from agentkit_loop import (
     LoopConfig,
     ModelCallStarted,
     ReporterFailed,
-    ToolExecutionStarted,
     ToolProgress,
     ToolResultReceived,
     TurnEnd,
     TurnFinished,
     TurnRunning,
+    TurnStarted,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import FunctionTool, ToolContext, tool
@@ -249,6 +250,8 @@ async def test_what_is_approved_while_a_sibling_runs_joins_it() -> None:
     joined = anyio.Event()
 
     async def wait() -> str:
+        await anyio.lowlevel.checkpoint()
+        session.approve(session.asks[0].id)
         await joined.wait()
         return "waited"
 
@@ -262,12 +265,6 @@ async def test_what_is_approved_while_a_sibling_runs_joins_it() -> None:
         tools=[tool(name="gated", needs_approval=True)(gated), named("wait", wait)],
     )
     async with agent.session() as session:
-
-        def approve(envelope: Envelope) -> None:
-            if isinstance(envelope.event, ToolExecutionStarted) and session.asks:
-                session.approve(session.asks[0].id)
-
-        session.subscribe(approve)
         with anyio.fail_after(5):
             result = await session.prompt("go")
 
@@ -364,6 +361,30 @@ async def test_a_sync_tool_sees_that_it_was_cancelled_and_is_not_waited_for() ->
             assert (await session.prompt("go")).end is TurnEnd.CANCELLED
             await saw.wait()
         assert is_whole(session.transcript)
+
+
+async def test_a_sync_tool_that_does_not_look_holds_nobody_up() -> None:
+    began, release = threading.Event(), threading.Event()
+
+    def stubborn() -> str:
+        began.set()
+        release.wait(20)
+        return "late"
+
+    agent = Agent(model=ScriptedModel(call("stubborn")), tools=[named("stubborn", stubborn)])
+    async with agent.session() as session, anyio.create_task_group() as group:
+
+        async def stop() -> None:
+            await until(began.is_set)
+            session.cancel()
+
+        group.start_soon(stop)
+        try:
+            result = await session.prompt("go")
+            assert not release.is_set()
+            assert result.end is TurnEnd.CANCELLED
+        finally:
+            release.set()
 
 
 async def test_cancelling_a_back_off_returns_at_once() -> None:
@@ -647,6 +668,75 @@ async def test_a_reporter_may_act_on_the_session() -> None:
     assert sum(isinstance(one, ContentDelta) for one in told) == 1
 
 
+async def test_nothing_is_told_of_an_answer_after_its_turn_is_over() -> None:
+    class Eager(Misbehaving):
+        async def respond(self, request: ModelRequest, /) -> AsyncIterator[Sequence[ModelEvent]]:
+            for batch in Reply.of("Hello there", piece=1).batches:
+                yield batch  # and never waits
+
+    told: list[Event] = []
+    async with Agent(model=Eager("")).session() as session:
+
+        def impatient(envelope: Envelope) -> None:
+            told.append(envelope.event)
+            if isinstance(envelope.event, ContentDelta):
+                session.cancel()
+
+        session.subscribe(impatient)
+        assert (await session.prompt("go")).end is TurnEnd.CANCELLED
+
+    assert sum(isinstance(one, ContentDelta) for one in told) == 1
+
+
+async def test_what_a_reporter_does_comes_after_the_step_that_it_is_told_of() -> None:
+    told: list[Event] = []
+    async with Agent(model=ScriptedModel("one", "two")).session() as session:
+
+        def eager(envelope: Envelope) -> None:
+            told.append(envelope.event)
+            if isinstance(envelope.event, TurnStarted):
+                session.steer("S")
+
+        session.subscribe(eager)
+        assert (await session.prompt("go")).text == "two"
+
+    assert event_trace(told).startswith(
+        "input_queued:next turn_started +user model_call_started input_queued:steer"
+    )
+
+
+async def test_the_first_failure_of_a_strict_reporter_is_the_one_to_be_raised() -> None:
+    def strict(envelope: Envelope) -> None:
+        raise ReporterFailed(f"at {envelope.seq}")
+
+    agent = Agent(model=ScriptedModel("hello"), reporters=[strict])
+    with pytest.raises(ReporterFailed, match="at 1"):
+        await agent.run("go")
+    with pytest.raises(ReporterFailed, match="at 1"):
+        agent.run_blocking("go")
+
+
+async def test_x04_a_response_has_time_to_close_when_its_consumer_is_cancelled() -> None:
+    closed: list[str] = []
+
+    class Slow(Misbehaving):
+        async def respond(self, request: ModelRequest, /) -> AsyncIterator[Sequence[ModelEvent]]:
+            try:
+                for batch in Reply.of("Hello").batches:
+                    yield batch
+            finally:
+                await anyio.sleep(0.01)
+                closed.append("closed")
+
+    async with Agent(model=Slow("")).session() as session:
+        with anyio.move_on_after(0.05):
+            async with aclosing(cast("Any", session.stream("go"))) as events:
+                async for event in events:
+                    if isinstance(event, ContentDelta):
+                        await anyio.sleep_forever()
+        assert closed == ["closed"]
+
+
 async def test_two_tasks_cannot_work_on_one_session_at_once() -> None:
     agent = Agent(model=ScriptedModel(Reply.of("x", hangs=True)))
     async with agent.session() as session, anyio.create_task_group() as group:
@@ -654,6 +744,8 @@ async def test_two_tasks_cannot_work_on_one_session_at_once() -> None:
         await until(lambda: session.view.turn_id)
         with pytest.raises(TurnRunning):
             await session.prompt("me too")
+        with pytest.raises(TurnRunning):
+            await session.next()
         session.cancel()
 
 

@@ -178,6 +178,16 @@ def test_what_the_approver_changed_is_what_runs_and_the_transcript_keeps_the_ori
     assert rig.state.transcript[-1].tool_calls[0].input == {"path": "a"}
 
 
+def test_what_was_granted_for_the_old_arguments_does_not_count_for_new_ones() -> None:
+    rig = Rig().ask().answer("a").ask_for("a", "write", "send").resolve("send")
+
+    rig.resolve("write", input={"path": "b"})
+
+    effect = rig.out(Preflight, "a")
+    assert isinstance(effect, Preflight)
+    assert effect.granted == ("write",)
+
+
 def test_equal_asks_of_two_calls_are_two_approvals() -> None:
     rig = Rig().ask().answer("a", "b").ask_for("a", "write").ask_for("b", "write")
 
@@ -410,6 +420,16 @@ def test_empty_and_repeated_call_ids_are_replaced_and_never_used_again() -> None
     assert not set(again) & set(ids)
 
 
+def test_ids_of_a_history_are_not_used_again() -> None:
+    call = ToolCall(id=ToolCallId("a"), name="read")
+    result = ToolResult(call_id=call.id, output=TextOutput("r"))
+    rig = Rig(history=(Item.user("old"), Item.assistant(call), Item.tool(result)))
+
+    (again,) = rig.ask().answer("a").last.tool_calls
+
+    assert again.id != "a"
+
+
 def test_a_tool_can_end_the_turn_after_its_round_and_every_result_is_kept() -> None:
     rig = Rig().ask().answer("a", "b").allow("a", "b").done("b", stop=True)
     assert "turn_finished" not in rig.trace
@@ -632,6 +652,17 @@ def test_a_late_answer_changes_nothing() -> None:
 
     assert rig.trace == "diagnostic diagnostic"
     assert rig.state.transcript == before
+
+
+def test_an_answer_of_the_wrong_kind_changes_nothing() -> None:
+    rig = Rig().ask()
+    effect_id = rig.out(CallModel).id
+    result = ToolResult(call_id=ToolCallId("a"), output=TextOutput("r"))
+
+    rig.give(ToolDone(effect_id, result))
+
+    assert rig.trace == "diagnostic"
+    assert rig.out(CallModel).id == effect_id
 
 
 def test_the_clock_never_goes_back_and_stamps_what_has_no_time() -> None:

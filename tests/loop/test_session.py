@@ -29,7 +29,7 @@ from agentkit_loop import (
     decode_state,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
-from agentkit_tools_core import tool
+from agentkit_tools_core import Ask, PermissionRequest, PolicyFacts, ToolRequest, tool
 
 RAN: list[str] = []
 
@@ -163,6 +163,31 @@ async def test_o03_a_call_is_denied_when_whoever_must_approve_it_fails(
     assert RAN == []
     assert result.items[1].tool_results[0].is_error
     assert "on_approval failed" in caplog.text
+
+
+async def test_one_no_is_enough_for_a_call_and_nobody_is_asked_the_rest() -> None:
+    def propose(request: ToolRequest) -> list[PermissionRequest]:
+        return [PermissionRequest(kind, f"{kind} it") for kind in ("net.send", "fs.write")]
+
+    def always_ask(request: PermissionRequest, facts: PolicyFacts) -> Ask:
+        return Ask()
+
+    asked: list[str] = []
+
+    def on_approval(ask: ApprovalAsk) -> bool:
+        asked.append(ask.kind)
+        return False
+
+    agent = Agent(
+        model=ScriptedModel(call("upload"), "done"),
+        tools=[tool(name="upload", permissions=propose)(lambda: "sent")],
+        policy=always_ask,
+        on_approval=on_approval,
+    )
+    result = await agent.run("go")
+
+    assert asked == ["net.send"]
+    assert result.items[1].tool_results[0].is_error
 
 
 async def test_l07_what_was_approved_once_runs_once_and_is_not_asked_for_again() -> None:
