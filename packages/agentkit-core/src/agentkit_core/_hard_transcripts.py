@@ -38,7 +38,7 @@ _ELSEWHERE = Provenance("elsewhere", "another_api", "another-model", response_id
 def hard_transcripts() -> dict[str, tuple[Item, ...]]:
     """Give histories that are hard to send, by a name that says what is hard.
 
-    Each is made anew; none keeps all the rules of a transcript, and all must be sendable.
+    Each is made anew; most break the rules of a transcript, and all must be sendable.
     """
     return {
         "empty": (),
