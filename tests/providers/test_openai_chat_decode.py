@@ -255,6 +255,14 @@ def test_reasoning_that_is_only_encrypted_is_kept_for_its_owner() -> None:
     assert reasoning.metadata["openai_chat.reasoning_details"] == [secret]
 
 
+def test_encrypted_entries_come_whole_and_stay_apart() -> None:
+    entries = [{"type": "reasoning.encrypted", "data": data, "index": 0} for data in ("QQ", "Qg")]
+    chunks = [delta(reasoning_details=[entry]) for entry in entries]
+    reasoning = read(stream(*chunks, delta("stop", content="x"))).item.parts[0]
+
+    assert reasoning.metadata["openai_chat.reasoning_details"] == entries
+
+
 def test_text_and_reasoning_that_alternate_stay_in_order() -> None:
     response = read(
         stream(
@@ -409,6 +417,13 @@ def test_u01_running_totals_are_not_added_up() -> None:
     assert [one.usage.tokens.output for one in events(body) if isinstance(one, UsageReported)] == [
         1, 4, 5,
     ]  # fmt: skip
+
+
+def test_u01_a_report_that_is_repeated_is_told_once() -> None:
+    last = {**delta("stop"), "usage": USAGE, "x_groq": {"usage": USAGE}}
+    told = events(stream(last, {"choices": [], "usage": USAGE}))
+
+    assert sum(isinstance(one, UsageReported) for one in told) == 1
 
 
 def test_u03_a_report_without_counts_wipes_nothing() -> None:

@@ -280,6 +280,21 @@ def test_r03_blank_texts_are_left_out_and_so_is_an_assistant_with_nothing_left()
     ]
 
 
+def test_an_assistant_of_whom_nothing_can_be_sent_is_left_out() -> None:
+    assert messages(Item.user("u"), Item.assistant(PNG), Item.user("v")) == [
+        {"role": "user", "content": "u"},
+        {"role": "user", "content": "v"},
+    ]
+
+
+def test_the_bytes_are_compact_json_with_the_messages_last() -> None:
+    request = ModelRequest(model="m", items=(Item.user("é"),), streamed=False)
+
+    assert OpenAIChat().encode(request).body == (
+        '{"model":"m","store":false,"messages":[{"role":"user","content":"é"}]}'.encode()
+    )
+
+
 def test_r04_images_of_parallel_results_follow_after_all_results() -> None:
     calls = Item.assistant(call("A"), call("B"), call("C"))
     results = Item.tool(result("A", PNG), result("B", "seen", PNG), result("C", "text"))

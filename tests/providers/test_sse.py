@@ -62,6 +62,17 @@ def test_lf_cr_and_crlf_all_end_a_line(end: bytes) -> None:
     ]
 
 
+def test_an_lf_that_comes_apart_from_its_cr_is_no_line_of_its_own() -> None:
+    assert [one.data for one in read([b"data: a\r", b"\ndata: b\r\n\r\n"])] == [b"a\nb"]
+
+
+def test_a_lone_cr_ends_a_line_in_a_chunk_that_else_looks_plain() -> None:
+    decoder = SseDecoder()
+
+    assert decoder.feed_data(b"data: first\n\n") == [b"first"]
+    assert decoder.feed_data(b"data: a\rdata: b\n\n") == [b"a\nb"]
+
+
 def test_an_event_is_given_as_soon_as_its_blank_line_is_there_even_if_it_ends_in_cr() -> None:
     decoder = SseDecoder()
 
