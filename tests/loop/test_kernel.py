@@ -655,14 +655,14 @@ def test_a_late_answer_changes_nothing() -> None:
 
 
 def test_an_answer_of_the_wrong_kind_changes_nothing() -> None:
-    rig = Rig().ask()
-    effect_id = rig.out(CallModel).id
+    rig = Rig().ask().answer("a").forget()
+    effect_id = rig.out(Preflight).id
     result = ToolResult(call_id=ToolCallId("a"), output=TextOutput("r"))
 
     rig.give(ToolDone(effect_id, result))
 
     assert rig.trace == "diagnostic"
-    assert rig.out(CallModel).id == effect_id
+    assert rig.out(Preflight).id == effect_id
 
 
 def test_the_clock_never_goes_back_and_stamps_what_has_no_time() -> None:
