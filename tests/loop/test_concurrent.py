@@ -16,6 +16,7 @@ import anyio.to_thread
 import pytest
 
 from agentkit_core import (
+    AgentkitError,
     Item,
     ModelEvent,
     ModelRequest,
@@ -594,6 +595,30 @@ async def test_a_model_that_breaks_its_contract_fails_the_turn_and_nothing_else(
     assert result.failure is not None
     if when.startswith("raises"):
         assert "provider exploded" in result.failure.message
+
+
+class NoKey(AgentkitError):
+    """A mistake of the host."""
+
+
+def without_key(request: ModelRequest) -> str:
+    raise NoKey("no key for 'scripted': set SCRIPTED_KEY")
+
+
+async def test_a_mistake_of_the_host_is_raised_and_the_session_can_go_on() -> None:
+    model = ScriptedModel(without_key, say("Hello."))
+    async with Agent(model=model).session() as session:
+        with pytest.raises(NoKey, match="SCRIPTED_KEY"):
+            await session.prompt("Hi")
+
+        assert is_whole(session.transcript)
+        assert (await session.prompt("Hi again")).text == "Hello."
+    assert model.open_responses == 0
+
+
+def test_a_mistake_of_the_host_is_raised_without_an_event_loop_too() -> None:
+    with pytest.raises(NoKey, match="SCRIPTED_KEY"):
+        Agent(model=ScriptedModel(without_key)).run_blocking("Hi")
 
 
 async def test_reporters_that_fail_fast_stop_the_run_and_the_transcript_is_whole() -> None:

@@ -90,6 +90,8 @@ class Agent:
             TranscriptError: The history breaks a rule; `repair` makes one that does not.
             ReporterFailed: A reporter wanted the run to stop.
             WrongModelForm: The model has no `open`.
+            AgentkitError: The model could not be asked because of a mistake here, such as a
+                missing key.
         """
         async with self.session(history=history) as session:
             return await session.prompt(prompt)

@@ -28,6 +28,10 @@ class ModelSession(Protocol):
             `aclose` when it is left early, which frees the connection. The last event is a
             `ResponseFinished` or a `ResponseFailed`: what the provider or the network does
             wrong is an event, never an exception.
+
+        Raises:
+            AgentkitError: The host made a mistake (a missing key); the turn is cancelled and
+                the host gets it. What the model cannot express (`NormalizeError`) fails the turn.
         """
         ...
 

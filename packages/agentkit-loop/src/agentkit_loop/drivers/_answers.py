@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from agentkit_core import FailureKind, NormalizeError, ProviderFailure, ResponseFailed, ToolFailure
+from agentkit_core import (
+    AgentkitError,
+    FailureKind,
+    NormalizeError,
+    ProviderFailure,
+    ResponseFailed,
+    ToolFailure,
+)
 from agentkit_loop._effects import AnsweredEffect, Preflight, StartTool
 from agentkit_loop._inputs import (
     Input,
@@ -38,10 +45,17 @@ def lost(effect: AnsweredEffect) -> Input | None:
 
 
 def failed_call(error: Exception) -> ResponseFailed:
-    """Make the end of an answer of a model call that raised, against its contract."""
+    """Make the end of an answer of a model call that raised.
+
+    Raises:
+        AgentkitError: It is the host's own mistake, such as a missing key, and no failure of
+            the turn. What the model cannot express is one.
+    """
     kind = FailureKind.PROTOCOL
     if isinstance(error, NormalizeError):
         kind = FailureKind.INVALID_REQUEST
+    elif isinstance(error, AgentkitError):
+        raise error
     return ResponseFailed(
         ProviderFailure(kind=kind, message=f"{type(error).__name__}: {error}", retryable=False)
     )
