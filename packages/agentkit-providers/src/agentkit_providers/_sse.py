@@ -48,6 +48,7 @@ class SseDecoder:
         self._id = b""
         self._fields_open = False
         self._data_only = False  # whether the events that are made may be payloads alone
+        self._between = False  # whether no event is open, and nothing is held back
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """Take the next bytes; return the events that they complete.
@@ -60,7 +61,7 @@ class SseDecoder:
 
     def feed_data(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the payloads of the events that they complete."""
-        if chunk[-2:] == b"\n\n" and chunk[:6] == _PLAIN and self._is_between_events():
+        if self._between and chunk[-2:] == b"\n\n" and chunk[:6] == _PLAIN:
             # Servers send whole events, and nearly all are one data line. If splitting at what
             # stands between such events accounts for every line end, there is nothing else.
             payloads = chunk[6:-2].split(_BETWEEN)
@@ -89,11 +90,6 @@ class SseDecoder:
         self._dispatch(done)
         return [SseEvent(one) if isinstance(one, bytes) else one for one in done]
 
-    def _is_between_events(self) -> bool:
-        return not (self._line or self._fields_open or self._after_cr or self._id) and (
-            self._start is None
-        )
-
     def _feed(self, chunk: bytes) -> list[bytes | SseEvent]:
         done: list[bytes | SseEvent] = []
         if self._start is not None:
@@ -105,6 +101,7 @@ class SseDecoder:
             chunk = chunk.removeprefix(_BOM)
         if chunk:
             self._split(chunk, done)
+        self._between = not (self._line or self._fields_open or self._after_cr or self._id)
         return done
 
     def _split(self, chunk: bytes, done: list[bytes | SseEvent]) -> None:

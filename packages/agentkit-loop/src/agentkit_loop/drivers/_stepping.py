@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core import (
-    AppendBytes,
-    AppendText,
-    BeginPart,
-    CommitPart,
     ModelEvent,
     ModelRequest,
     ModelResponse,
-    ReplaceStructured,
+    ResponseFailed,
+    ResponseFinished,
     ResponseFold,
-    SetMetadata,
+    ResponseStarted,
     TurnId,
+    UsageReported,
 )
 from agentkit_loop._effects import (
     Abort,
@@ -57,9 +55,8 @@ from agentkit_tools_core import (
     ToolRequest,
 )
 
-_DELTAS: Final = frozenset(
-    {BeginPart, AppendText, AppendBytes, ReplaceStructured, SetMetadata, CommitPart}
-)
+_NO_DELTAS: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
+"""Events of an answer that are not told as they come; their facts are told at its end."""
 
 
 class Answering:
@@ -239,9 +236,11 @@ class Stepper(ABC):
     def show(self, reading: Answering, batch: Sequence[ModelEvent]) -> None:
         """Take the events of one network read: fold them, and tell their deltas as one event."""
         reading.fold.feed(batch)
-        deltas = [event for event in batch if type(event) in _DELTAS]
+        deltas = tuple(batch)
+        if not _NO_DELTAS.isdisjoint(map(type, deltas)):
+            deltas = tuple(event for event in deltas if type(event) not in _NO_DELTAS)
         if deltas:
-            self.teller.tell(ContentDelta(tuple(deltas)), reading.turn_id)  # type: ignore[arg-type]
+            self.teller.tell(ContentDelta(deltas), reading.turn_id)  # type: ignore[arg-type]
 
     def end_of(self, reading: Answering) -> ModelResponded | ModelFailed:
         """Make the answer to a model call that has been read to its end."""

@@ -8,6 +8,7 @@ that answers a streamed request with plain JSON is understood, and one that errs
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -102,10 +103,7 @@ class OpenAIChatDecoder:
                 return ()
             sse = self._sse = SseDecoder()
         out: list[ModelEvent] = []
-        for payload in sse.feed_data(chunk):
-            self._take_payload(payload, out)
-            if self._ended:
-                break  # type: ignore[unreachable]  # taking a payload may end the answer
+        self._take_payloads(sse.feed_data(chunk), out)
         return tuple(out)
 
     def finish(self) -> tuple[ModelEvent, ...]:
@@ -118,18 +116,21 @@ class OpenAIChatDecoder:
             for last in self._sse.finish():
                 # Without its blank line an event may be cut; if it can be read, it is not.
                 if last.data.strip() == DONE or _is_json(last.data):
-                    self._take_payload(last.data, out)
+                    self._take_payloads([last.data], out)
         if not self._ended:
             self._end(out, marked=False)
         return tuple(out)
 
-    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
-        try:
-            event = self._read.decode(payload)
-        except (msgspec.DecodeError, RecursionError):
-            event = self._read_odd(payload, self._read.type, out)
-        if event is not None:
-            self._take(event, payload, out)
+    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
+        for payload in payloads:
+            try:
+                event = self._read.decode(payload)
+            except (msgspec.DecodeError, RecursionError):
+                event = self._read_odd(payload, self._read.type, out)
+            if event is not None:
+                self._take(event, payload, out)
+            if self._ended:
+                return
 
     def _take_whole(self, body: bytes, out: list[ModelEvent]) -> None:
         event: Event | None
@@ -176,6 +177,7 @@ class OpenAIChatDecoder:
         if not self._answered:
             self._take_head(event, out)
         if choices:
+            closing = False
             for choice in choices:
                 delta = choice.delta
                 if choice.index == self._index or choice.index is None:
@@ -183,9 +185,10 @@ class OpenAIChatDecoder:
                         self._answer.take(delta, out)
                 elif delta is not None:
                     self._take_other(choice, out)
-            for choice in choices:
                 if choice.finish_reason is not None or choice.usage or choice.logprobs:
-                    self._take_end_of(choice, out)
+                    closing = True
+            if closing:
+                self._take_ends_of(choices, out)
         elif choices is None and event.usage is None and not event.error:
             self._look_closer(payload, out)
         if event.usage is not None:
@@ -234,6 +237,12 @@ class OpenAIChatDecoder:
             self._others[index] = Answer(self._tools, self._audio_type), []
             self._others[index][0].careful = self._answer.careful
         return self._others[index]
+
+    def _take_ends_of(self, choices: Sequence[AnyChoice], out: list[ModelEvent]) -> None:
+        """Take what choices say beside their deltas, once all deltas are read."""
+        for choice in choices:
+            if choice.finish_reason is not None or choice.usage or choice.logprobs:
+                self._take_end_of(choice, out)
 
     def _take_end_of(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
         if choice.index == self._index or choice.index is None:
