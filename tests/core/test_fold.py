@@ -353,6 +353,20 @@ def test_the_arguments_so_far_are_what_can_be_read_of_them() -> None:
     assert seen == [{}, {"a": "h"}, {"a": "he"}, {"a": "he", "b": 1}, {"a": "he", "b": 12}]
 
 
+def test_the_arguments_so_far_begin_anew_after_they_were_replaced() -> None:
+    folding = Fold()
+    seen = list[JsonValue]()
+    for delta in begun(
+        CALL, AppendText(P, '{"a":'), ReplaceStructured(P, {"b": 1}), AppendText(P, '{"c":2}')
+    ):
+        folding.feed(delta)
+        (call,) = folding.partial()
+        assert isinstance(call, ToolCall)
+        seen.append(call.input)
+
+    assert seen == [{}, {}, {"b": 1}, {"c": 2}]
+
+
 def test_complete_call_gives_a_call_its_arguments() -> None:
     assert complete_call(CALL, '{"x":1}') == ToolCall(CALL.id, "look", {"x": 1})
     assert complete_call(CALL, "") == CALL

@@ -121,6 +121,11 @@ def test_nesting_is_read_up_to_a_limit_that_no_stack_minds(brackets: str, as_byt
 def test_many_brackets_side_by_side_are_not_deep() -> None:
     assert decode_json("[" + ",".join(["[]"] * 1000) + "]") == [[]] * 1000
 
+    siblings = "[]," * 200
+    decode_json(f"[{siblings}{'[' * 127}{']' * 127}]")
+    with pytest.raises(msgspec.DecodeError):
+        decode_json(f"[{siblings}{'[' * 128}{']' * 128}]")
+
 
 @pytest.mark.parametrize("value", [object(), {(1, 2): 3}])
 def test_what_is_not_json_cannot_be_written(value: object) -> None:

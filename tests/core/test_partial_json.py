@@ -59,6 +59,7 @@ def read(*chunks: str) -> dict[str, JsonValue]:
         ('{"a": "\\ud83d\\ude48', {"a": "🙈"}),
         ('{"a": "\\\\ud83d\\', {"a": "\\ud83d"}),
         ('{"a": "\\ud83dx', {"a": "\ufffdx"}),
+        ('{"a": "\\ud83dx\\', {"a": "\ufffdx"}),
         ('{"\\n":"', {"\n": ""}),
         ('{"\\u":"', {"\\u": ""}),
         # written by mistake, read as meant

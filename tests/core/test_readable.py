@@ -171,7 +171,11 @@ def test_d05_images_for_a_model_that_sees_none_become_texts_and_runs_collapse() 
 
 
 def test_d05_images_of_tools_become_texts_that_name_the_tool() -> None:
-    for target in (TARGET, replace(TARGET, tool_media_place=ToolMedia.INLINE)):
+    # In the second, a tool may give images but a user, where they would have to go, may not.
+    for target in (
+        replace(TARGET, tool_media_place=ToolMedia.INLINE),
+        replace(TARGET, tool_media=frozenset({Modality.IMAGE})),
+    ):
         assert output_sent(target, PartsOutput((IMAGE, IMAGE, Text("x"), IMAGE))) == PartsOutput((
             Text("(tool image omitted: model does not support images)"),
             Text("x"),

@@ -150,7 +150,10 @@ def test_however_transcripts_branch_each_keeps_its_own_history(trunk: list[Item]
     assert one != other
     # An id that only a sibling has used is free here.
     called = Item.assistant(call("new")), Item.tool(result("new"))
-    assert one.append(*called)[-2:] == other.append(*called)[-2:] == called
+    assert longer.append(*called)[-2:] == other.append(*called)[-2:] == called
+    assert list(transcript.append(*called)) == [*trunk, *called]
+    late = transcript.append(Item.user("a"), Item.user("b"), Item.user("c")).append(*called)
+    assert late[-2:] == called
 
 
 def test_growing_shares_what_is_old() -> None:

@@ -244,13 +244,26 @@ def items(text: SearchStrategy[str] | None = None) -> SearchStrategy[Item]:
 
 @cache
 def any_histories() -> SearchStrategy[list[Item]]:
-    """Any history, as damaged as can be: few ids, so that they meet, repeat and miss each other."""
+    """Any history, as damaged as can be: few ids, so that they meet, repeat and miss."""
     said, ids = odd_texts(), st.sampled_from(CALL_IDS)
     results = st.lists(tool_results(ids, said), max_size=3).map(lambda some: Item.tool(*some))
-    return st.lists(
-        st.one_of(other_items(said), assistant_items(ids, said, st.sampled_from(NAMES)), results),
-        max_size=6,
-    )
+    calling = assistant_items(ids, said, st.sampled_from(NAMES))
+    return st.one_of(st.lists(st.one_of(other_items(said), calling, results), max_size=6), _torn())
+
+
+@st.composite
+def _torn(draw: st.DrawFn) -> list[Item]:
+    """A tidy history of which some items were lost, repeated or moved."""
+    history = draw(tidy_histories())
+    for way in draw(st.lists(st.sampled_from(["lose", "repeat", "move"]), max_size=3)):
+        if not history:
+            break
+        item = history[at := draw(st.integers(0, len(history) - 1))]
+        if way != "repeat":
+            del history[at]
+        if way != "lose":
+            history.insert(draw(st.integers(0, len(history))), item)
+    return history
 
 
 @st.composite
