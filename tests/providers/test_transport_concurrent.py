@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import socket
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -11,10 +12,10 @@ import httpx
 import pytest
 import trio
 
-from agentkit_core import ModelEvent, ModelRequest
-from agentkit_providers import HttpModel
+from agentkit_core import Item, ModelEvent, ModelRequest
+from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import Answer, ReplayServer, Request, Script, Stall
-from strategies.tiny_chat import tiny_answer
+from strategies.tiny_chat import TinyChat, tiny_answer
 
 Serve = Callable[[Script], ReplayServer]
 Make = Callable[..., HttpModel]
@@ -173,6 +174,47 @@ def test_x04_cancelling_twice_frees_the_connection(serve: Serve, tiny: Make, ask
             assert response.item.text == "at once"
 
     asyncio.run(main())
+
+
+def test_x04_cancelling_at_any_moment_frees_the_connection(
+    serve: Serve, tiny: Make, ask: Ask
+) -> None:
+    """After each number of turns of the event loop, from before the connection to after the end."""
+    server = serve(lambda request: tiny_answer("a", "b"))
+    pool = httpx.Limits(max_connections=1)
+
+    async def main() -> None:
+        finished = 0
+        async with httpx.AsyncClient(limits=pool, trust_env=False) as client:
+            model = tiny(server, client=client)
+            for turns in range(80):
+                asking = asyncio.create_task(model.complete(ask()))
+                for _ in range(turns):
+                    await asyncio.sleep(0.0002 if turns % 2 else 0)
+                asking.cancel()
+                await asyncio.wait([asking])
+                finished += not asking.cancelled()
+                async with asyncio.timeout(1.0):
+                    assert (await model.complete(ask())).item.text == "ab"
+                assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert 0 < finished < 80
+
+    asyncio.run(main())
+
+
+async def test_x04_cancelling_an_upload_leaves_nothing(tiny: Make) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        row = Endpoint(
+            name="tiny",
+            base_url=f"http://127.0.0.1:{deaf.getsockname()[1]}",
+            key_required=False,
+        )
+        model = HttpModel("m", endpoint=row, projection=TinyChat())
+        with anyio.move_on_after(0.1) as scope:
+            await model.complete(ModelRequest(model="m", items=[Item.user("x" * 20_000_000)]))
+
+        assert scope.cancelled_caught
+        gc.collect()
 
 
 async def test_k04_a_deadline_of_the_callers_is_the_callers(

@@ -88,6 +88,8 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             headers=call.headers,
             extensions={"timeout": reading.limits},
         )
+        if isinstance(request.stream, httpx.AsyncByteStream):
+            request.stream = _Body(call.body)
         try:
             sending = client.send(request, stream=True, follow_redirects=False)
             response = await (_in_time(reading, sending) if watched else sending)
@@ -127,6 +129,29 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             await _leave(response, chunks, whole=reading.ended and not failed)
 
 
+class _Body(httpx.AsyncByteStream):
+    """A request's body. The client's own is a generator, which a cancelled write leaves open."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Once(self._body)
+
+
+class _Once:
+    def __init__(self, body: bytes) -> None:
+        self._left = [body]
+
+    def __aiter__(self) -> _Once:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._left:
+            raise StopAsyncIteration
+        return self._left.pop()
+
+
 async def _nothing() -> AsyncIterator[bytes]:
     return
     yield
@@ -159,11 +184,18 @@ async def _in_time(reading: Reading, awaited: Awaitable[T]) -> T:
 
 async def _leave(response: httpx.Response, chunks: AsyncIterator[bytes], *, whole: bool) -> None:
     """Give the connection back where the body can be read to its end, else close it."""
-    if whole:
-        with anyio.move_on_after(DRAIN_S, shield=True):
-            await _exhaust(chunks)
-        if response.is_closed:
-            return
+    given_back = False
+    try:
+        if whole:
+            with anyio.move_on_after(DRAIN_S, shield=True):
+                await _exhaust(chunks)
+                given_back = response.is_closed
+    finally:
+        if not given_back:
+            await _close(response, chunks)
+
+
+async def _close(response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
     connection = _connection(response)
     with anyio.CancelScope(shield=True):
         if connection is not None and not connection.is_idle():

@@ -9,6 +9,10 @@ Whatever goes wrong on the network becomes the last event of the answer.
     idle_s         between two reads of a streamed body            the HTTP client
     no_content_s   between two pieces of content                   `Reading.deadline`
     total_s        the whole call                                  `Reading.deadline`
+
+A server that sends its headers at once and then thinks is held to `idle_s` from there on, as
+most are that send comments meanwhile. A client with a transport that is not httpx's own may read
+its limits but once; there `first_byte_s` holds for the body too.
 """
 
 from __future__ import annotations
