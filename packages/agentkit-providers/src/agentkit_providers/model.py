@@ -35,8 +35,8 @@ from agentkit_providers.endpoints import Registry, default_registry
 if TYPE_CHECKING:
     import httpx
 
+    from agentkit_providers.transport._call import Call
     from agentkit_providers.transport._concurrent import BatchStream
-    from agentkit_providers.transport._policy import Call
 
 _EXAMPLE: Final = "'openai:gpt-5-mini'"
 
@@ -177,7 +177,7 @@ class HttpModel:
 
     def _call(self, request: ModelRequest) -> Call:
         """Put a request together: the projection's bytes, the endpoint's address, the key."""
-        from agentkit_providers.transport._policy import Call
+        from agentkit_providers.transport._call import Call
 
         projection = self.projection
         wire = projection.encode(request)

@@ -13,8 +13,9 @@ from collections.abc import Generator, Iterator
 import httpx
 
 from agentkit_core import ModelEvent
+from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import blocking_client
-from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Call, Reading
+from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Reading
 
 Batch = tuple[ModelEvent, ...]
 

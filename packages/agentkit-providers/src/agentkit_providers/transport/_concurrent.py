@@ -18,8 +18,9 @@ import anyio
 import httpx
 
 from agentkit_core import ModelEvent
+from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
-from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Call, Reading
+from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Reading
 
 Batch = tuple[ModelEvent, ...]
 T = TypeVar("T")
