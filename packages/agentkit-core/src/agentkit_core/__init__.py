@@ -1,5 +1,6 @@
 """agentkit-core: the data of an agent. No I/O; depends on msgspec only."""
 
+from agentkit_core._call_arguments import complete_call
 from agentkit_core._delta import (
     AppendBytes,
     AppendText,
@@ -28,7 +29,7 @@ from agentkit_core._errors import (
 )
 from agentkit_core._failure import FailureKind, ProviderFailure
 from agentkit_core._finish import FinishReason, native_reasons, with_native_reasons
-from agentkit_core._fold import Fold, complete_call, fold
+from agentkit_core._fold import Fold, fold
 from agentkit_core._ids import (
     ApprovalId,
     ArtifactId,
