@@ -1,5 +1,7 @@
 """Sessions: what a host says, is asked and is handed, in either form."""
 
+from typing import Any
+
 import anyio
 import anyio.lowlevel
 import pytest
@@ -163,6 +165,20 @@ async def test_o03_a_call_is_denied_when_whoever_must_approve_it_fails(
     assert RAN == []
     assert result.items[1].tool_results[0].is_error
     assert "on_approval failed" in caplog.text
+
+
+@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # nobody can await the answer
+async def test_o03_what_is_no_yes_and_no_decision_does_not_approve_a_call() -> None:
+    async def asks_later(ask: ApprovalAsk) -> bool:
+        return True
+
+    nonsense: list[Any] = [asks_later, lambda _: "no", lambda _: 1, lambda _: None]
+    for on_approval in nonsense:
+        model = ScriptedModel(call("write", {"path": "a"}), "done")
+        result = await Agent(model=model, tools=[write], on_approval=on_approval).run("go")
+
+        assert RAN == []
+        assert result.items[1].tool_results[0].is_error
 
 
 async def test_one_no_is_enough_for_a_call_and_nobody_is_asked_the_rest() -> None:

@@ -1,6 +1,7 @@
 """Telling: in order, to everyone, whatever a reporter does."""
 
 import logging
+from dataclasses import dataclass
 
 import pytest
 
@@ -47,8 +48,32 @@ def test_o03_a_reporter_that_raises_stops_nobody_and_is_logged_once(
 
     assert [one.event for one in told] == list(EVENTS)
     assert len(caplog.records) == 1
-    assert teller.failures == {broken: 3}
+    assert teller.failures == 3
     assert teller.stopped_by is None
+
+
+@dataclass
+class Counting:
+    """A reporter that cannot be hashed, and is equal to any other like it."""
+
+    told: int = 0
+
+    def __call__(self, envelope: Envelope) -> None:
+        self.told += 1
+        raise ValueError("broken")
+
+
+def test_o03_reporters_that_raise_need_not_be_hashable_and_each_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reporters = [Counting(), Counting()]
+    teller = Teller(SessionId("s"), ManualClock().now_ms, reporters)
+    with caplog.at_level(logging.ERROR, logger="agentkit_loop"):
+        tell_all(teller)
+
+    assert [one.told for one in reporters] == [3, 3]
+    assert len(caplog.records) == 2
+    assert teller.failures == 6
 
 
 def test_a_reporter_that_wants_the_run_to_stop_is_remembered_and_the_others_are_told() -> None:

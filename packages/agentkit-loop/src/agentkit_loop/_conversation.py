@@ -48,7 +48,8 @@ Prompt = str | Item | Sequence[Item]
 """What a host says: a text becomes a user item."""
 
 OnApproval = Callable[[ApprovalAsk], bool | ApprovalDecision]
-"""Answers an ask; called on the thread of the run. If it raises, the call is denied."""
+"""Answers an ask, not asynchronously; called on the thread of the run. If it raises, or answers
+anything else, the call is denied."""
 
 
 class SessionView(Struct, frozen=True, kw_only=True):
@@ -129,7 +130,7 @@ class Conversation:
             asks=state.asks,
             queued=tuple(item for batch in state.inputs for item in batch),
             steering=tuple(item for batch in state.steer for item in batch),
-            reporter_failures=sum(self._driver.teller.failures.values()),
+            reporter_failures=self._driver.teller.failures,
         )
 
     def state_json(self) -> bytes:
@@ -293,6 +294,12 @@ class Conversation:
 def _decision(on_approval: OnApproval, ask: ApprovalAsk) -> ApprovalDecision:
     try:
         answer = on_approval(ask)
+        if isinstance(answer, bool):
+            return ApprovalDecision(approve=answer)
+        if isinstance(answer, ApprovalDecision):
+            return answer
+        # "no", or the coroutine of an async function, must not pass for a yes.
+        raise TypeError(f"it answers yes or no at once, not with {type(answer).__name__}")
     except Exception as error:
         # Whoever guards a call must not let it through by failing.
         import logging  # takes long to load, and a run without a fault needs none
@@ -301,6 +308,3 @@ def _decision(on_approval: OnApproval, ask: ApprovalAsk) -> ApprovalDecision:
             "on_approval failed for %s; the call is denied", ask.id, exc_info=error
         )
         return ApprovalDecision(approve=False, reason=f"Approval could not be asked for: {error}")
-    return (
-        answer if isinstance(answer, ApprovalDecision) else ApprovalDecision(approve=bool(answer))
-    )

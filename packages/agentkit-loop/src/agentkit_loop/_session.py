@@ -70,6 +70,7 @@ class Session(Conversation):
             prompt: What to say; None goes on with what is under way.
 
         Raises:
+            NothingToContinue: There is no prompt, and nothing is under way or queued.
             TurnRunning: A turn is running, and there is a prompt.
             SessionClosed: The session is over.
         """

@@ -33,8 +33,10 @@ class Teller:
         self._at = 0
         self._telling = False
         self._waiting: deque[Envelope] = deque()
-        self.failures: dict[Reporter, int] = {}
-        """How often each reporter has failed; those that never did are left out."""
+        self.failures = 0
+        """How often reporters have failed, all of them together."""
+        # Compared by identity: a reporter need not be hashable, nor differ from another.
+        self._failed: list[Reporter] = []
         self.stopped_by: ReporterFailed | None = None
         """Why the turn has to stop, until it has been raised."""
 
@@ -73,13 +75,14 @@ class Teller:
                 self._note(reporter, error)
 
     def _note(self, reporter: Reporter, error: Exception) -> None:
-        times = self.failures.get(reporter, 0) + 1
-        self.failures[reporter] = times
-        if times == 1:
-            import logging  # takes long to load, and a run without a fault needs none
+        self.failures += 1
+        if any(one is reporter for one in self._failed):
+            return
+        self._failed.append(reporter)
+        import logging  # takes long to load, and a run without a fault needs none
 
-            logging.getLogger("agentkit_loop").error(
-                "reporter %r failed and is told on; its further failures are only counted",
-                reporter,
-                exc_info=error,
-            )
+        logging.getLogger("agentkit_loop").error(
+            "reporter %r failed and is told on; its further failures are only counted",
+            reporter,
+            exc_info=error,
+        )
