@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import completion_create_params
 from pydantic import TypeAdapter
@@ -61,6 +61,7 @@ from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat
 from agentkit_providers.openai_chat._media import media_part
 from strategies.chat_bodies import delta, fragment, stream
+from strategies.items import any_histories
 
 STREAMING: TypeAdapter[Any] = TypeAdapter(completion_create_params.CompletionCreateParamsStreaming)
 WHOLE: TypeAdapter[Any] = TypeAdapter(completion_create_params.CompletionCreateParamsNonStreaming)
@@ -749,3 +750,55 @@ def test_every_request_is_one_by_openais_own_types(
 KNOWN_FIELDS = set(
     completion_create_params.CompletionCreateParamsStreaming.__required_keys__
 ) | set(completion_create_params.CompletionCreateParamsStreaming.__optional_keys__)
+
+
+GROWING = {
+    "plain": Quirks(),
+    "alternating": Quirks(alternate_roles=True, requires_tool_result_name=True),
+    "strict templates": Quirks(requires_assistant_after_tool_result=True, developer_role=False),
+    "reasoning back": Quirks(
+        reasoning_field_out="reasoning_content", requires_reasoning_content_on_assistant=True
+    ),
+    "marked": Quirks(cache_control=True, empty_tools_with_history=True),
+}
+
+
+@pytest.mark.parametrize("quirks", GROWING.values(), ids=GROWING)
+@given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
+@settings(max_examples=40)
+def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
+    quirks: Quirks, histories: list[list[Item]], data: st.DataObject
+) -> None:
+    projection = OpenAIChat("here", quirks)
+    encoder = projection.encoder()
+    for items in histories:
+        for end in sorted(data.draw(st.lists(st.integers(0, len(items)), max_size=4))):
+            options = ModelOptions(
+                thinking=data.draw(st.sampled_from([None, ThinkingLevel.HIGH])),
+                cache=data.draw(st.sampled_from([None, CacheRequest()])),
+            )
+            request = ModelRequest(model="a-model", items=tuple(items[:end]), options=options)
+
+            assert encoder.encode(request) == projection.encode(request)
+
+
+def test_a_conversation_that_goes_on_is_written_at_its_end_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[Item] = []
+    from agentkit_providers.openai_chat import _encode
+
+    plain = _encode.messages_of
+
+    def counted(item: Item, *rest: Any, **named: Any) -> list[Any]:
+        written.append(item)
+        return plain(item, *rest, **named)
+
+    monkeypatch.setattr(_encode, "messages_of", counted)
+    encoder = OpenAIChat().encoder()
+    items = [Item.user("hi")]
+    for turn in range(50):
+        encoder.encode(ModelRequest(model="a-model", items=tuple(items)))
+        items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
+
+    assert len(written) == 1 + 49 * 2, "each item is written once"

@@ -30,6 +30,7 @@ from agentkit_core._errors import (
 from agentkit_core._failure import FailureKind, ProviderFailure
 from agentkit_core._finish import FinishReason, native_reasons, with_native_reasons
 from agentkit_core._fold import Fold, fold
+from agentkit_core._growing import SendableHistory
 from agentkit_core._ids import (
     ApprovalId,
     ArtifactId,
@@ -76,7 +77,12 @@ from agentkit_core._part import (
     Uri,
 )
 from agentkit_core._partial_json import PartialJson
-from agentkit_core._projection import Projection, ResponseDecoder, WireRequest
+from agentkit_core._projection import (
+    Projection,
+    RequestEncoder,
+    ResponseDecoder,
+    WireRequest,
+)
 from agentkit_core._records import from_json, from_msgpack, to_json, to_msgpack
 from agentkit_core._request import (
     CacheMark,
@@ -153,6 +159,7 @@ __all__ = [
     "ToolResult",
     "Uri",
     # transcripts
+    "SendableHistory",
     "Transcript",
     "open_calls",
     "repair",
@@ -210,6 +217,7 @@ __all__ = [
     "IdRule",
     "Projection",
     "ReasoningRule",
+    "RequestEncoder",
     "ResponseDecoder",
     "Target",
     "ToolMedia",

@@ -39,6 +39,12 @@ class CallIds:
         self._repeats: dict[str, int] = {}
         """How often an id has come again; some servers use the same ones in every turn."""
 
+    def copy(self) -> CallIds:
+        """Make one that goes on from here by itself."""
+        twin = CallIds(self._rule, names=self._names)
+        twin._used, twin._repeats = self._used.copy(), self._repeats.copy()
+        return twin
+
     def renamed(self, item: Item, before: Item | None) -> Item:
         """Give the calls of an item, or the results of a tool item, their ids (and names).
 

@@ -60,10 +60,28 @@ class ResponseDecoder(Protocol):
         ...
 
 
+class RequestEncoder(Protocol):
+    """Encodes the requests of one conversation, and may keep what it wrote for the next one.
+
+    Its answers are those of the projection that made it, for any sequence of requests.
+    """
+
+    def encode(self, request: ModelRequest, /) -> WireRequest:
+        """Write the request; see `Projection.encode`.
+
+        Raises:
+            UnsupportedContent: The request must have something that the provider cannot do.
+        """
+        ...
+
+
 class Projection(Protocol):
     """Between our types and one provider's wire format, in both directions.
 
     Both methods are pure: the same request gives equal bytes, in any process.
+
+    A projection may also have a method `encoder()` that makes a `RequestEncoder`: sessions use
+    it, so that a long history is not written anew with every request.
     """
 
     def encode(self, request: ModelRequest, /) -> WireRequest:

@@ -16,6 +16,7 @@ begins with what the shorter one gave, so that providers' prefix caches hit. In 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from itertools import groupby
 from operator import attrgetter
 
@@ -59,15 +60,63 @@ def sendable(
     """
     if to_model is not None:
         items = [one for one in map(to_model, items) if one is not None]
-    whole = paired(items, orphan=lambda result: _orphan(result, target), without=_failed)
-    readable = map(PartReader(target).read, whole)
-    made: Iterable[Item] = _renamed((item for item in readable if item.parts), target)
-    if media_follow(target):
-        made = _with_media_after_results(made)
-    made = [_of_own_kind(item, target) for item in made]
-    if target.first_user:
-        made = _user_first(made)
-    return tuple(made if target.consecutive_roles else _merged(made, target))
+    sending = Sending(target)
+    sending.take(items)
+    return tuple(sending.made if target.consecutive_roles else merged(sending.made, target))
+
+
+class Sending:
+    """Steps 1 to 6 for one history, stretch by stretch.
+
+    Args:
+        target: What can be sent.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.made: list[Item] = []
+        """What the items so far give, in order."""
+        self._target = target
+        self._reader = PartReader(target)
+        self._ids = CallIds(target.call_ids, names=target.tool_names)
+        self._before: Item | None = None
+        self._moves_media = media_follow(target)
+        self._wants_user = target.first_user
+
+    def copy(self) -> Sending:
+        """Make one that goes on from here by itself."""
+        twin = copy(self)
+        twin.made, twin._ids = self.made[:], self._ids.copy()
+        return twin
+
+    def take(self, items: Sequence[Item]) -> None:
+        """Take the next stretch.
+
+        Args:
+            items: No result among them answers a call of an earlier stretch; that is true where
+                each stretch but the last ends with all its calls answered, and none of their
+                ids comes again.
+        """
+        target = self._target
+        for one in paired(items, orphan=lambda result: _orphan(result, target), without=_failed):
+            read = self._reader.read(one)
+            if not read.parts:
+                continue
+            item = self._before = self._ids.renamed(read, self._before)
+            if self._moves_media and item.kind is ItemKind.TOOL:
+                item, media = _media_apart(item)
+                self._add(item)
+                if media is not None:
+                    self._add(media)
+            else:
+                self._add(item)
+
+    def _add(self, item: Item) -> None:
+        item = _of_own_kind(item, self._target)
+        if self._wants_user and item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
+            self._wants_user = False
+            if item.kind is not ItemKind.USER:
+                self.made.append(Item.user("[The conversation goes on from here.]"))
+        self.made.append(item)
 
 
 def _failed(item: Item) -> bool:
@@ -81,29 +130,17 @@ def _orphan(result: ToolResult, target: Target) -> Item:
     return Item.user(f"[Result of an earlier tool call: {output_text(rest.output)}]", *media)
 
 
-def _renamed(items: Iterable[Item], target: Target) -> Iterator[Item]:
-    ids = CallIds(target.call_ids, names=target.tool_names)
-    before: Item | None = None
-    for item in items:
-        before = ids.renamed(item, before)
-        yield before
-
-
-def _with_media_after_results(items: Iterable[Item]) -> Iterator[Item]:
-    for item in items:
-        if item.kind is not ItemKind.TOOL:
-            yield item
-            continue
-        moved: list[Part] = []
-        kept: list[Part] = []
-        for result in item.tool_results:
-            rest, media = without_media(result)
-            kept.append(rest)
-            if media:
-                moved += labelled(result, media)
-        yield with_parts(item, kept)
-        if moved:
-            yield Item(ItemKind.USER, tuple(moved), created_at=item.created_at)
+def _media_apart(item: Item) -> tuple[Item, Item | None]:
+    """Take the media out of results; they follow in an item of the user's, each labelled."""
+    moved: list[Part] = []
+    kept: list[Part] = []
+    for result in item.tool_results:
+        rest, media = without_media(result)
+        kept.append(rest)
+        if media:
+            moved += labelled(result, media)
+    follows = Item(ItemKind.USER, tuple(moved), created_at=item.created_at) if moved else None
+    return with_parts(item, kept), follows
 
 
 _NEXT_BEST = {
@@ -139,18 +176,7 @@ def _result_as_text(result: ToolResult) -> str:
     return f"[The tool {word}: {output_text(result.output)}]"
 
 
-def _user_first(items: Sequence[Item]) -> list[Item]:
-    for at, item in enumerate(items):
-        if item.kind in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
-            continue
-        if item.kind is ItemKind.USER:
-            break
-        opening = Item.user("[The conversation goes on from here.]")
-        return [*items[:at], opening, *items[at:]]
-    return list(items)
-
-
-def _merged(items: Iterable[Item], target: Target) -> Iterator[Item]:
+def merged(items: Iterable[Item], target: Target) -> Iterator[Item]:
     """Merge neighbours of one kind; results stay as they are, one item a round."""
     for kind, neighbours in groupby(items, key=attrgetter("kind")):
         group = list(neighbours)

@@ -30,7 +30,7 @@ from agentkit_core._part import (
     TextOutput,
     ToolResult,
 )
-from agentkit_core._projection import Projection, ResponseDecoder
+from agentkit_core._projection import Projection, RequestEncoder, ResponseDecoder
 from agentkit_core._records import to_msgpack
 from agentkit_core._request import ModelRequest
 from agentkit_core._response import (
@@ -139,7 +139,8 @@ def check_projection(
 
     Encoding is pure: the same request gives the same bytes, and is left as it was. The body is
     valid UTF-8 JSON for every history, however damaged. A decoder that is given nothing says
-    that the response failed.
+    that the response failed. An encoder, where the projection makes them, gives the same bytes
+    while histories grow and are exchanged for others.
 
     Args:
         projection: What to check.
@@ -171,6 +172,23 @@ def check_projection(
     for streamed in (True, False):
         request = ModelRequest(model=model, items=(Item.user("hi"),), streamed=streamed)
         _check_refuses_nothing(projection.decoder(request), "an empty body")
+    if hasattr(projection, "encoder"):
+        _check_encoder(projection, projection.encoder(), named, model, tuple(tools))
+
+
+def _check_encoder(
+    projection: Projection,
+    encoder: RequestEncoder,
+    named: Mapping[str, Sequence[Item]],
+    model: str,
+    tools: tuple[ToolSpec, ...],
+) -> None:
+    for name, items in named.items():
+        for end in range(len(items) + 1):
+            request = ModelRequest(model=model, items=tuple(items[:end]), tools=tools)
+            assert encoder.encode(request) == projection.encode(request), (
+                f"an encoder that was asked before gives other bytes for {name!r}, item {end}"
+            )
 
 
 def check_sendable(items: Sequence[Item], target: Target) -> None:

@@ -4,7 +4,7 @@ Importing it loads no HTTP client and no protocol; the first model of a kind doe
 """
 
 from agentkit_providers._endpoint import Endpoint
-from agentkit_providers._key import MissingKey, UnusableKey
+from agentkit_providers._key import MissingKey, UnusableHeader, UnusableKey
 from agentkit_providers._secret import Secret
 from agentkit_providers.endpoints import (
     Registry,
@@ -26,6 +26,7 @@ __all__ = [
     "UnknownApi",
     "UnknownProvider",
     "UnknownQuirk",
+    "UnusableHeader",
     "UnusableKey",
     "connect",
     "default_registry",

@@ -17,6 +17,7 @@ from agentkit_providers._secret import Secret, as_secret
 KeySource = str | Secret | Callable[[], str | Secret]
 """A key, or what gives one; a callable is asked for every request, so that tokens may expire."""
 
+_KEY_WORDS: Final = ("auth", "key", "token", "cookie", "secret", "credential", "password")
 _LEAST_SECRET: Final = 8
 """Shorter values are no secrets but placeholders (`x`, `none`, `EMPTY`), and replacing them in
 messages would make those unreadable."""
@@ -46,6 +47,17 @@ class UnusableKey(AgentkitError):
         self.provider = provider
 
 
+class UnusableHeader(AgentkitError):
+    """A header of the caller's holds characters that no HTTP header can carry."""
+
+    def __init__(self, header: str) -> None:
+        super().__init__(
+            f"the value of the header {header!r} holds characters that no HTTP header can carry; "
+            f"look for quotes or line ends that were copied with it"
+        )
+        self.header = header
+
+
 class KeyRing:
     """Finds the key of one endpoint, and remembers it.
 
@@ -68,7 +80,7 @@ class KeyRing:
         if key is None or not key:
             return None
         value = key.reveal()
-        if not (value.isascii() and value.isprintable()):
+        if not _is_sendable(value):
             raise UnusableKey(self._endpoint.name)
         return key
 
@@ -98,9 +110,30 @@ def merged_headers(*layers: Mapping[str, str | None]) -> dict[str, str]:
     return {name: value for name, value in merged.items() if value is not None}
 
 
+def usable_headers(headers: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Take a caller's headers, names in lower case; white space around values is dropped.
+
+    The HTTP client would refuse those that it cannot send too, and show them.
+
+    Raises:
+        UnusableHeader: No header can carry a value.
+    """
+    usable: dict[str, str | None] = {}
+    for name, value in headers.items():
+        value = None if value is None else value.strip()
+        if value is not None and not _is_sendable(value):
+            raise UnusableHeader(name)
+        usable[name.lower()] = value
+    return usable
+
+
+def _is_sendable(value: str) -> bool:
+    return value.isascii() and value.isprintable()
+
+
 def carries_key(header: str) -> bool:
     """Whether a header of this name is likely to hold a secret."""
-    return any(word in header.lower() for word in ("auth", "key", "token", "cookie", "secret"))
+    return any(word in header.lower() for word in _KEY_WORDS)
 
 
 def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:

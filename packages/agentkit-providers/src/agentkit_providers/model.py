@@ -11,7 +11,7 @@ are the caller's mistakes alone, and those before anything is sent.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,9 +27,17 @@ from agentkit_core import (
     ResponseDecoder,
     ResponseFold,
     SessionId,
+    WireRequest,
 )
 from agentkit_providers._endpoint import Endpoint
-from agentkit_providers._key import KeyRing, KeySource, carries_key, merged_headers, secrets_in
+from agentkit_providers._key import (
+    KeyRing,
+    KeySource,
+    carries_key,
+    merged_headers,
+    secrets_in,
+    usable_headers,
+)
 from agentkit_providers.endpoints import Registry, default_registry
 
 if TYPE_CHECKING:
@@ -37,6 +45,9 @@ if TYPE_CHECKING:
 
     from agentkit_providers.transport._call import Call
     from agentkit_providers.transport._concurrent import BatchStream
+
+Encode = Callable[[ModelRequest], WireRequest]
+"""How a request is written."""
 
 _EXAMPLE: Final = "'openai:gpt-5-mini'"
 
@@ -53,7 +64,8 @@ class MissingBaseUrl(AgentkitError):
     """The provider has no address of its own, and none was given, or none that can be used."""
 
     def __init__(self, provider: str, base_url: str) -> None:
-        what = f"{base_url!r} is no address" if base_url else "there is no address"
+        shown = base_url.rpartition("@")[2]  # a password may stand before it
+        what = f"{shown!r} is no address" if base_url else "there is no address"
         super().__init__(
             f"{what} for {provider!r}; give base_url=…, beginning with https:// or http://"
         )
@@ -77,6 +89,7 @@ class HttpModel:
 
     Raises:
         MissingBaseUrl: There is no address.
+        UnusableHeader: No header can carry a value of `headers`.
     """
 
     def __init__(
@@ -97,7 +110,7 @@ class HttpModel:
             raise MissingBaseUrl(endpoint.name, self.base_url)
         self._name = model
         self._keys = KeyRing(endpoint, api_key)
-        self._headers = {one.lower(): value for one, value in (headers or {}).items()}
+        self._headers = usable_headers(headers or {})
         self._client: Any = client
 
     @property
@@ -134,17 +147,25 @@ class HttpModel:
             UnusableKey: No header can carry the key.
             UnsupportedContent: The projection cannot express the request.
         """
+        return self._stream(request, self.projection.encode)
+
+    def _stream(self, request: ModelRequest, encode: Encode) -> BatchStream:
         from agentkit_providers.transport._concurrent import respond
 
-        return respond(self._call(request), self._client_of("aclose"))
+        return respond(self._call(request, encode), self._client_of("aclose"))
 
     def stream_blocking(
         self, request: ModelRequest, /
     ) -> Generator[tuple[ModelEvent, ...], None, None]:
         """Ask once, without an event loop; see `stream`. Close it with `close` if left early."""
+        return self._stream_blocking(request, self.projection.encode)
+
+    def _stream_blocking(
+        self, request: ModelRequest, encode: Encode
+    ) -> Generator[tuple[ModelEvent, ...], None, None]:
         from agentkit_providers.transport._blocking import respond
 
-        return respond(self._call(request), self._client_of("close"))
+        return respond(self._call(request, encode), self._client_of("close"))
 
     async def complete(self, request: ModelRequest, /) -> ModelResponse:
         """Ask once and wait for all of the answer.
@@ -175,12 +196,18 @@ class HttpModel:
         """The caller's own client, when it is of the kind that closes by this method."""
         return self._client if hasattr(self._client, method) else None
 
-    def _call(self, request: ModelRequest) -> Call:
+    def _encode_of_session(self) -> Encode:
+        """How a session encodes: with an encoder of its own, where the projection has them."""
+        encoder = getattr(self.projection, "encoder", None)
+        encode: Encode = self.projection.encode if encoder is None else encoder().encode
+        return encode
+
+    def _call(self, request: ModelRequest, encode: Encode) -> Call:
         """Put a request together: the projection's bytes, the endpoint's address, the key."""
         from agentkit_providers.transport._call import Call
 
         projection = self.projection
-        wire = projection.encode(request)
+        wire = encode(request)
         headers, secrets = self._with_key(
             merged_headers(
                 {
@@ -232,15 +259,19 @@ class HttpModel:
 
 
 class HttpSession:
-    """One conversation with a model over an event loop. It keeps nothing between requests."""
+    """One conversation with a model over an event loop.
+
+    It keeps what was written of the history, so that the next request writes what is new.
+    """
 
     def __init__(self, model: HttpModel, session_id: SessionId) -> None:
         self._model = model
         self._session_id = session_id
+        self._encode = model._encode_of_session()
 
     def respond(self, request: ModelRequest, /) -> BatchStream:
         """Ask once; see `HttpModel.stream`."""
-        return self._model.stream(_of_session(request, self._session_id))
+        return self._model._stream(_of_session(request, self._session_id), self._encode)
 
     async def close(self) -> None:
         """Do nothing: connections belong to the event loop, and are closed with it."""
@@ -252,10 +283,11 @@ class BlockingHttpSession:
     def __init__(self, model: HttpModel, session_id: SessionId) -> None:
         self._model = model
         self._session_id = session_id
+        self._encode = model._encode_of_session()
 
     def respond(self, request: ModelRequest, /) -> Generator[tuple[ModelEvent, ...], None, None]:
         """Ask once; see `HttpModel.stream_blocking`."""
-        return self._model.stream_blocking(_of_session(request, self._session_id))
+        return self._model._stream_blocking(_of_session(request, self._session_id), self._encode)
 
     def close(self) -> None:
         """Do nothing: idle connections are kept for the next request of any session."""
@@ -289,6 +321,7 @@ def connect(
         BadModelName: The name is not `<provider>:<model>`.
         UnknownProvider: No provider has that name.
         MissingBaseUrl: The provider has no address of its own and none was given.
+        UnusableHeader: No header can carry a value of `headers`.
         UnknownQuirk: The protocol has no quirk of that name.
         msgspec.ValidationError: A quirk's value is of the wrong type.
     """

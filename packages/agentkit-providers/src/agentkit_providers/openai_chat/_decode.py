@@ -173,7 +173,7 @@ class OpenAIChatDecoder:
             return None
 
     def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:
-        choices = event.choices
+        choices, error = event.choices, event.error
         if not self._answered:
             self._take_head(event, out)
         if choices:
@@ -189,7 +189,8 @@ class OpenAIChatDecoder:
                     closing = True
             if closing:
                 self._take_ends_of(choices, out)
-        elif choices is None and event.usage is None and not event.error:
+                error = error or self._error_of(choices)
+        elif choices is None and event.usage is None and not error:
             self._look_closer(payload, out)
         if event.usage is not None:
             self._take_usage(event.usage, out)
@@ -199,9 +200,9 @@ class OpenAIChatDecoder:
             for name in ("citations", "search_results", "moderation"):
                 if found := getattr(event, name):
                     self._metadata[f"{API}.{name}"] = found
-        if event.error and not self._ended:
+        if error and not self._ended:
             whole = isinstance(event.error, str)  # its code stands beside it
-            self._fail(classify_error(json.loads(payload) if whole else event.error), out)
+            self._fail(classify_error(json.loads(payload) if whole else error), out)
 
     def _take_head(self, event: Event, out: list[ModelEvent]) -> None:
         """Learn what the answer is called; tell of it when something is answered."""
@@ -260,6 +261,10 @@ class OpenAIChatDecoder:
         if choice.usage:
             self._take_usage(choice.usage, out)
 
+    def _error_of(self, choices: Sequence[AnyChoice]) -> Any:
+        """The error that the choice which is read has ended with, if it says which."""
+        return next((one.error for one in choices if one.index in (self._index, None)), None)
+
     def _take_usage(self, raw: Any, out: list[ModelEvent]) -> None:
         # Counts are running totals, repeated by some in every chunk: the last report stands.
         if not isinstance(raw, dict) or raw == self._usage:
@@ -279,7 +284,7 @@ class OpenAIChatDecoder:
             value.get("object") == "error"
             or value.get("type") == "error"
             or value.get("detail")
-            or (value.get("message") and (value.get("code") or value.get("type")))
+            or isinstance(value.get("message"), str)
         ):
             self._fail(classify_error(value), out)
 

@@ -1,13 +1,15 @@
 """From a request to the bytes of a Chat Completions request.
 
-`sendable` has made the history fit; here its items are written one by one, each as one
-message (a tool item as one a result). Options come first and messages last, in fixed order:
-a longer conversation begins with the bytes of the shorter one, and providers cache by prefix.
+`SendableHistory` has made the history fit; here its items are written one by one, each as one
+message (a tool item as one a result), and kept for the conversation's next request. Options
+come first and messages last, in fixed order: a longer conversation begins with the bytes of
+the shorter one, and providers cache by prefix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -23,6 +25,7 @@ from agentkit_core import (
     Part,
     PartsOutput,
     Reasoning,
+    SendableHistory,
     Structured,
     StructuredOutput,
     Target,
@@ -35,7 +38,6 @@ from agentkit_core import (
     ToolResult,
     WireRequest,
     encode_json,
-    sendable,
 )
 from agentkit_providers.openai_chat._media import file_part, media_part
 from agentkit_providers.openai_chat._metadata_keys import (
@@ -67,66 +69,115 @@ AFTER_RESULTS: Final = "I have processed the tool results."
 """What stands between results and a user message, where a vendor wants something there."""
 
 
-def encode(request: ModelRequest, target: Target, quirks: Quirks) -> WireRequest:
-    """Write a request.
+class ChatEncoder:
+    """Writes the requests of one conversation; what was written of its history is kept.
 
     Args:
-        request: What is asked; any history.
-        target: What the vendor can be sent.
+        target_of: Says what a model can be sent.
         quirks: How the vendor wants it.
-
-    Raises:
-        UnsupportedContent: The request must have something that the vendor cannot do.
     """
-    items = sendable(request.items, target)
-    history_calls = any(item.kind is ItemKind.TOOL for item in items)
-    body, metadata = body_options(request, quirks, history_calls=history_calls)
-    written = encode_json(body)
-    if "messages" not in body:
-        thinking = thinking_level(request, quirks) not in (None, ThinkingLevel.OFF)
-        messages = list(messages_of(items, quirks, thinking=thinking))
-        mark = cache_control(request, quirks)
-        if mark is not None:
-            _mark(messages, mark)
-        written = written[:-1] + b',"messages":' + encode_json(messages) + b"}"
-    return WireRequest(
-        path=PATH,
-        body=written,
-        headers={"content-type": "application/json"},
-        metadata=metadata,
-    )
+
+    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks) -> None:
+        self._target_of = target_of
+        self._quirks = quirks
+        self._history: SendableHistory | None = None
+        self._thinking = False
+        self._written: list[bytes] = []  # the messages of each sendable item, joined by commas
+
+    def encode(self, request: ModelRequest, /) -> WireRequest:
+        """Write a request; see `agentkit_core.Projection`.
+
+        Raises:
+            UnsupportedContent: The request must have something that the vendor cannot do.
+        """
+        quirks = self._quirks
+        items, same = self._sendable(request)
+        history_calls = quirks.empty_tools_with_history and any(
+            item.kind is ItemKind.TOOL for item in items
+        )
+        body, metadata = body_options(request, quirks, history_calls=history_calls)
+        written = encode_json(body)
+        if "messages" not in body:
+            thinking = thinking_level(request, quirks) not in (None, ThinkingLevel.OFF)
+            mark = cache_control(request, quirks)
+            if mark is None:
+                messages = self._messages(items, same, thinking=thinking)
+            else:
+                messages = _marked(items, quirks, mark, thinking=thinking)
+            written = b"".join((written[:-1], b',"messages":[', messages, b"]}"))
+        return WireRequest(
+            path=PATH,
+            body=written,
+            headers={"content-type": "application/json"},
+            metadata=metadata,
+        )
+
+    def _sendable(self, request: ModelRequest) -> tuple[Sequence[Item], int]:
+        """The request's items as they can be sent, and how many are as they were before."""
+        target = self._target_of(request.model)
+        if self._history is None or self._history.target != target:
+            self._history = SendableHistory(target)
+            self._written.clear()
+        same = self._history.update(request.items)
+        return self._history.items, same
+
+    def _messages(self, items: Sequence[Item], same: int, *, thinking: bool) -> bytes:
+        written = self._written
+        if thinking is not self._thinking:
+            self._thinking, same = thinking, 0
+        del written[same:]
+        before = items[len(written) - 1] if written else None
+        for item in islice(items, len(written), None):
+            messages = messages_of(item, before, self._quirks, thinking=thinking)
+            written.append(encode_json(messages)[1:-1])
+            before = item
+        return b",".join(filter(None, written))
 
 
-def messages_of(items: Iterable[Item], quirks: Quirks, *, thinking: bool) -> Iterator[Message]:
-    """Write items that the vendor can be sent, in order.
+def _marked(items: Iterable[Item], quirks: Quirks, mark: CacheControl, *, thinking: bool) -> bytes:
+    """Write messages with cache marks; these wander with every request."""
+    messages: list[Message] = []
+    before: Item | None = None
+    for item in items:
+        messages += messages_of(item, before, quirks, thinking=thinking)
+        before = item
+    _mark(messages, mark)
+    return encode_json(messages)[1:-1]
+
+
+def messages_of(
+    item: Item, before: Item | None, quirks: Quirks, *, thinking: bool
+) -> list[Message]:
+    """Write one item that the vendor can be sent: a message, none, or one for each result.
 
     Args:
-        items: What `sendable` gave.
-        quirks: How the vendor wants them.
+        item: One of those that `sendable` gave.
+        before: The one before it; None for the first.
+        quirks: How the vendor wants it.
         thinking: Whether the model is to think.
     """
-    names: dict[ToolCallId, str] = {}
-    after_results = False
-    for item in items:
-        match item.kind:
-            case ItemKind.SYSTEM:
-                yield SystemMessage(_plain_text(item.parts))
-            case ItemKind.DEVELOPER:
-                yield DeveloperMessage(_plain_text(item.parts))
-            case ItemKind.ASSISTANT:
-                if quirks.requires_tool_result_name:
-                    names |= {call.id: call.name for call in item.tool_calls}
-                message = _assistant_message(item, quirks, thinking=thinking)
-                if message is not None:
-                    yield message
-            case ItemKind.TOOL:
-                for result in item.tool_results:
-                    yield _tool_message(result, names.get(result.call_id), quirks)
-            case _:
-                if after_results and quirks.requires_assistant_after_tool_result:
-                    yield AssistantMessage(AFTER_RESULTS)
-                yield UserMessage(_content(item.parts))
-        after_results = item.kind is ItemKind.TOOL
+    match item.kind:
+        case ItemKind.SYSTEM:
+            return [SystemMessage(_plain_text(item.parts))]
+        case ItemKind.DEVELOPER:
+            return [DeveloperMessage(_plain_text(item.parts))]
+        case ItemKind.ASSISTANT:
+            message = _assistant_message(item, quirks, thinking=thinking)
+            return [] if message is None else [message]
+        case ItemKind.TOOL:
+            names = dict[ToolCallId, str]()
+            if quirks.requires_tool_result_name and before is not None:
+                names = {call.id: call.name for call in before.tool_calls}
+            return [
+                _tool_message(result, names.get(result.call_id), quirks)
+                for result in item.tool_results
+            ]
+        case _:
+            said = UserMessage(_content(item.parts))
+            after_results = before is not None and before.kind is ItemKind.TOOL
+            if after_results and quirks.requires_assistant_after_tool_result:
+                return [AssistantMessage(AFTER_RESULTS), said]
+            return [said]
 
 
 def _assistant_message(item: Item, quirks: Quirks, *, thinking: bool) -> AssistantMessage | None:

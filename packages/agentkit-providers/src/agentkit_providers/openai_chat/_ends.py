@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, TypeVar
 
 from agentkit_core import FailureKind, FinishReason, ProviderFailure
 
-_REASONS: Final = {
+_REASONS: Final[Mapping[str, FinishReason]] = {
     word: reason
     for reason, words in {
         FinishReason.COMPLETED: "stop end eos end_turn stop_sequence complete completed",
@@ -17,14 +18,19 @@ _REASONS: Final = {
     }.items()
     for word in words.split()
 }
-_FAILURES: Final = {
+_FAILURES: Final[Mapping[str, FailureKind]] = {
     "error": FailureKind.SERVER,
+    "abort": FailureKind.SERVER,  # vLLM, SGLang: stopped on their side, for a reason of theirs
+    "aborted": FailureKind.SERVER,
+    "cancelled": FailureKind.SERVER,
     "network_error": FailureKind.SERVER,  # Z.ai
     "insufficient_system_resource": FailureKind.OVERLOADED,  # DeepSeek
     "malformed_function_call": FailureKind.SERVER,  # Gemini: worth another try
     "model_context_window_exceeded": FailureKind.CONTEXT_LENGTH,  # Z.ai
 }
 """Finish reasons that mean that the answer failed."""
+
+T = TypeVar("T")
 
 _SHOWN: Final = 200
 """How much of a payload that cannot be read is shown."""
@@ -43,7 +49,7 @@ def finish_reason(word: str, *, calls: bool, refused: bool) -> FinishReason:
     """
     if refused:
         return FinishReason.BLOCKED
-    reason = _REASONS.get(word, FinishReason.OTHER) if word else FinishReason.COMPLETED
+    reason = (_named(word, _REASONS) or FinishReason.OTHER) if word else FinishReason.COMPLETED
     if calls and reason in (FinishReason.COMPLETED, FinishReason.OTHER):
         return FinishReason.TOOL_CALL
     if reason is FinishReason.TOOL_CALL and not calls:
@@ -53,7 +59,7 @@ def finish_reason(word: str, *, calls: bool, refused: bool) -> FinishReason:
 
 def failed_finish(word: str) -> ProviderFailure | None:
     """The failure that a finish reason means; None for those that mean none."""
-    kind = _FAILURES.get(word.lower())
+    kind = _named(word.lower(), _FAILURES)
     if kind is None:
         return None
     return ProviderFailure(
@@ -62,6 +68,19 @@ def failed_finish(word: str) -> ProviderFailure | None:
         retryable=kind is not FailureKind.CONTEXT_LENGTH,
         code=word,
     )
+
+
+def _named(word: str, table: Mapping[str, T]) -> T | None:
+    """Look a word up: itself, or what it consists of.
+
+    Google's endpoint says which filter it was and what that found:
+    `function_call_filter: MALFORMED_FUNCTION_CALL`.
+    """
+    found = table.get(word)
+    if found is not None or ":" not in word:
+        return found
+    whole, _, detail = word.partition(":")
+    return table.get(detail.strip()) or table.get(whole.strip())
 
 
 def unreadable(payload: bytes, error: Exception) -> ProviderFailure:

@@ -11,6 +11,7 @@ from agentkit_core import (
     ModelRequest,
     ProviderFailure,
     ReasoningRule,
+    RequestEncoder,
     ResponseDecoder,
     Target,
     ToolMedia,
@@ -18,7 +19,7 @@ from agentkit_core import (
 )
 from agentkit_providers._errors import classify_http
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
-from agentkit_providers.openai_chat._encode import encode
+from agentkit_providers.openai_chat._encode import ChatEncoder
 from agentkit_providers.openai_chat._metadata_keys import API, DETAILS_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 
@@ -70,7 +71,11 @@ class OpenAIChat:
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.
         """
-        return encode(request, self.target(request.model), self.quirks)
+        return self.encoder().encode(request)
+
+    def encoder(self) -> RequestEncoder:
+        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+        return ChatEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the answer to this request, streamed or whole."""

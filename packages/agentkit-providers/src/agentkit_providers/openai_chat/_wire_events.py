@@ -69,6 +69,8 @@ class Choice(Struct, gc=False):
     logprobs: Any = None
     usage: Any = None
     """Some servers report usage here."""
+    error: Any = None
+    """OpenRouter: why it finished with the reason `error`."""
 
 
 class WholeChoice(Struct, gc=False):
@@ -79,6 +81,7 @@ class WholeChoice(Struct, gc=False):
     finish_reason: str | None = None
     logprobs: Any = None
     usage: Any = None
+    error: Any = None
 
 
 class Chunk(Struct, gc=False):
