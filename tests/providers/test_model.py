@@ -32,6 +32,7 @@ from agentkit_providers import (
     Registry,
     Secret,
     UnknownProvider,
+    UnusableHeader,
     UnusableKey,
     connect,
 )
@@ -180,6 +181,31 @@ def test_z06_a_key_that_no_header_can_carry_is_refused_without_being_shown(
     assert "SECRET123" not in "".join(traceback.format_exception(refused.value))
 
 
+@pytest.mark.parametrize("value", ["Bearer sk-\0-SECRET123", "sk-\n-SECRET123", "sk-SECRET123-ü"])
+def test_z06_a_header_that_cannot_be_sent_is_refused_without_being_shown(value: str) -> None:
+    # The HTTP client would refuse it too, and write it into its log and its message.
+    with pytest.raises(UnusableHeader) as refused:
+        connect("openai:m", base_url="http://127.0.0.1:1", headers={"X-Own": value})
+
+    assert refused.value.header == "X-Own"
+    assert "SECRET123" not in str(refused.value)
+
+
+def test_space_around_the_value_of_a_header_is_dropped(serve: Serve, ask: Ask) -> None:
+    server = serve([openai_chat.text("hi")])
+    model = connect("openai:m", base_url=server.url, headers={"authorization": f"Bearer {KEY}\n"})
+
+    assert model.complete_blocking(ask()).item.text == "hi"
+    assert server.requests[0].headers["authorization"] == masked(f"Bearer {KEY}")
+
+
+def test_z06_an_address_that_cannot_be_used_is_told_without_its_password() -> None:
+    with pytest.raises(MissingBaseUrl, match=r"'host\.example/v1' is no address") as missing:
+        connect("compatible:m", base_url="user:SECRET123@host.example/v1")
+
+    assert "SECRET123" not in str(missing.value)
+
+
 # Secrets.
 
 
@@ -226,11 +252,12 @@ def test_z06_the_key_is_in_nothing_that_is_told_stored_or_logged(
     assert caplog.records, "the HTTP client's log was not looked at"
 
 
+@pytest.mark.parametrize("header", ["cf-aig-authorization", "X-Credential"])
 def test_z06_credentials_in_a_header_of_the_callers_are_hidden_like_the_key(
-    serve: Serve, ask: Ask
+    header: str, serve: Serve, ask: Ask
 ) -> None:
     server = serve([Answer.error(403, f"bad token {KEY}")])
-    model = connect("openai:m", base_url=server.url, headers={"cf-aig-authorization": KEY})
+    model = connect("compatible:m", base_url=server.url, headers={header: KEY})
 
     assert "SECRET123" not in repr(model.complete_blocking(ask()))
     assert "SECRET123" not in str(pickle.dumps(model))

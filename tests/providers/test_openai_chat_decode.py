@@ -106,6 +106,7 @@ def test_w05_an_error_inside_the_stream_keeps_the_text_and_fails_the_turn() -> N
             delta(content="par"), {"object": "error", "type": "overloaded_error", "message": "x"}
         ),
         stream(delta(content="par"), {"error": "overloaded", "code": "overloaded_error"}),
+        stream(delta(content="par"), {"message": "The model is overloaded, try again"}),
     ):
         response = read(body)
         assert response.failure is not None
@@ -121,6 +122,7 @@ def test_w05_an_error_inside_the_stream_keeps_the_text_and_fails_the_turn() -> N
         {**delta("error", content=""), "error": {"code": 502, "message": "gone"}},
         {"choices": [], "error": {"code": 502, "message": "gone"}},
         {"error": {"code": 502, "message": "gone"}},
+        {"choices": [{"finish_reason": "error", "error": {"code": 502, "message": "gone"}}]},
     ],
 )
 def test_w06_an_in_band_error_wins_over_choices_usage_and_earlier_finish_reasons(
@@ -136,6 +138,19 @@ def test_w06_an_in_band_error_wins_over_choices_usage_and_earlier_finish_reasons
     assert response.item.finish_reason is FinishReason.ERROR
     assert response.usage.tokens.input == 5
     assert response.item.metadata["openai_chat.finish_reasons"][0] == "length"  # type: ignore[index]
+
+
+def test_w06_the_error_of_a_choice_is_told_in_whole_answers_too_and_of_others_it_is_not() -> None:
+    error = {"code": 429, "message": "slow down"}
+
+    ended = {"finish_reason": "error", "error": error}
+
+    failure = read(json.dumps({"choices": [ended]}).encode()).failure
+    beside = read(stream(delta("stop", content="a"), {"choices": [{"index": 1, **ended}]}))
+
+    assert failure is not None
+    assert (failure.kind, failure.message) == (FailureKind.RATE_LIMIT, "slow down")
+    assert beside.failure is None
 
 
 def test_an_error_that_is_answered_with_a_good_status_is_a_failure() -> None:
@@ -345,8 +360,10 @@ def test_a_refusal_is_a_text_that_says_so_and_the_turn_is_blocked() -> None:
         ("length", FinishReason.MAX_TOKENS),
         ("content_filter", FinishReason.BLOCKED),
         ("sensitive", FinishReason.BLOCKED),
+        ("content_filter: OTHER", FinishReason.BLOCKED),
         ("tool_calls", FinishReason.COMPLETED),  # there are none
         ("novel", FinishReason.OTHER),
+        ("novel: one", FinishReason.OTHER),
     ],
 )
 def test_a_finish_reason_is_mapped_and_the_vendors_word_is_kept(
@@ -365,6 +382,9 @@ def test_a_finish_reason_is_mapped_and_the_vendors_word_is_kept(
         ("network_error", FailureKind.SERVER),
         ("insufficient_system_resource", FailureKind.OVERLOADED),
         ("malformed_function_call", FailureKind.SERVER),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", FailureKind.SERVER),
+        ("abort", FailureKind.SERVER),
+        ("cancelled", FailureKind.SERVER),
     ],
 )
 def test_w10_a_finish_reason_that_means_failure_is_one(word: str, kind: FailureKind) -> None:
