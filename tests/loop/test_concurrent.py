@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -475,7 +475,7 @@ async def test_x04_leaving_a_stream_early_frees_its_response(how: str) -> None:
     agent = Agent(model=model)
 
     async def leave() -> None:
-        async with aclosing(cast("Any", agent.stream("go"))) as events:
+        async with aclosing(agent.stream("go")) as events:
             async for event in events:
                 if isinstance(event, ContentDelta):
                     if how == "raise":
@@ -517,7 +517,7 @@ async def test_x04_a_stream_that_is_dropped_without_being_closed_frees_its_respo
 async def test_leaving_a_sessions_stream_early_cancels_its_turn() -> None:
     model = ScriptedModel(Reply.of("Hello there", hangs=True), "fine")
     async with Agent(model=model).session() as session:
-        async with aclosing(cast("Any", session.stream("go"))) as events:
+        async with aclosing(session.stream("go")) as events:
             async for event in events:
                 if isinstance(event, ContentDelta):
                     break
@@ -755,7 +755,7 @@ async def test_x04_a_response_has_time_to_close_when_its_consumer_is_cancelled()
 
     async with Agent(model=Slow("")).session() as session:
         with anyio.move_on_after(0.05):
-            async with aclosing(cast("Any", session.stream("go"))) as events:
+            async with aclosing(session.stream("go")) as events:
                 async for event in events:
                     if isinstance(event, ContentDelta):
                         await anyio.sleep_forever()

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager, suppress
 from typing import Any, cast
 
@@ -33,7 +41,9 @@ class Agent:
         tools: What the model may call; of a registry later changes are seen.
         instructions: What the agent is to be; a text becomes a system item. It stands before the
             transcript in every request and is no part of it.
-        policy: Decides what tools may do; None allows all but what asks for approval itself.
+        policy: Decides what calls ask permission for: see `permissions` and `needs_approval` of
+            `@tool`. A call that asks for nothing is not put to it. None allows all but what
+            needs approval.
         options: How the model should answer.
         config: How the loop behaves.
         reporters: Told of everything, in this order.
@@ -96,7 +106,9 @@ class Agent:
         async with self.session(history=history) as session:
             return await session.prompt(prompt)
 
-    async def stream(self, prompt: Prompt, *, history: Iterable[Item] = ()) -> AsyncIterator[Event]:
+    async def stream(
+        self, prompt: Prompt, *, history: Iterable[Item] = ()
+    ) -> AsyncGenerator[Event, None]:
         """Say one thing and get the events of what comes of it; see `run`.
 
         Leaving early cancels the run and frees the model's response; under trio, wrap it in
@@ -106,7 +118,7 @@ class Agent:
             ApprovalNeeded: A call waits for approval, and there is no `on_approval`.
         """
         async with self.session(history=history) as session:
-            async with aclosing(cast("Any", session.stream(prompt))) as events:
+            async with aclosing(session.stream(prompt)) as events:
                 async for event in events:
                     yield event
             session.raise_for_asks()
@@ -122,10 +134,12 @@ class Agent:
         with self.session_blocking(history=history) as session:
             return session.prompt(prompt)
 
-    def stream_blocking(self, prompt: Prompt, *, history: Iterable[Item] = ()) -> Iterator[Event]:
+    def stream_blocking(
+        self, prompt: Prompt, *, history: Iterable[Item] = ()
+    ) -> Generator[Event, None, None]:
         """Say one thing and get the events of what comes of it; see `stream`."""
         with self.session_blocking(history=history) as session:
-            with closing(cast("Any", session.stream(prompt))) as events:
+            with closing(session.stream(prompt)) as events:
                 yield from events
             session.raise_for_asks()
 

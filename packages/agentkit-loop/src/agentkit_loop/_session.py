@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from typing import TYPE_CHECKING
 
 from agentkit_loop._conversation import Conversation, Prompt
@@ -59,7 +59,7 @@ class Session(Conversation):
             self._redrive()
             return await self._until_done()
 
-    async def stream(self, prompt: Prompt | None = None) -> AsyncIterator[Event]:
+    async def stream(self, prompt: Prompt | None = None) -> AsyncGenerator[Event, None]:
         """Say something and get the events, until nothing more is to be done.
 
         Events of tools that run side by side are handed over when they are done; reporters have
@@ -149,7 +149,7 @@ class BlockingSession(Conversation):
             self._redrive()
             return self._until_done()
 
-    def stream(self, prompt: Prompt | None = None) -> Iterator[Event]:
+    def stream(self, prompt: Prompt | None = None) -> Generator[Event, None, None]:
         """Say something and get the events; see `Session.stream`."""
         with self._alone("stream"):
             told: deque[Envelope] = deque()

@@ -102,8 +102,8 @@ class Executor:
 
         Args:
             tools: The tools; of a registry later changes are seen.
-            policy: Decides the permission requests; where it is None or has no opinion,
-                `default_policy` decides.
+            policy: Decides the permission requests of calls, and sees no call that has none;
+                where it is None or has no opinion, `default_policy` decides.
             max_output_bytes: How much of an output a model may get to read; None is all.
 
         Raises:
