@@ -37,6 +37,13 @@ def test_t11_a_name_is_not_taken_twice_by_accident() -> None:
     assert registry.names == ("a", "b"), "it stands where the other one stood"
 
 
+def test_what_is_no_tool_is_refused_by_name() -> None:
+    def plain() -> None: ...
+
+    with pytest.raises(TypeError, match=r"plain.*is no tool.*@tool"):
+        ToolRegistry([plain])  # type: ignore[list-item]
+
+
 def test_the_order_of_registration_is_kept() -> None:
     registry = ToolRegistry(map(ScriptedTool, ["b", "c", "a"]))
 

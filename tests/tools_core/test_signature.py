@@ -234,6 +234,9 @@ def test_a_context_is_injected_however_it_is_annotated(annotation: str) -> None:
     assert "who" in repr(call_tool(who).result.output)
 
 
+class Plain: ...
+
+
 def numbers(*values: int) -> None: ...
 def anything(**values: int) -> None: ...
 def by_place(value: int, /) -> None: ...
@@ -246,6 +249,7 @@ async def streamed() -> AsyncIterator[int]:
 
 
 def raw(value: complex) -> None: ...
+def made(value: Plain) -> None: ...
 def no_type(value: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722
 
 
@@ -258,6 +262,7 @@ def no_type(value: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722
         (generated, None, "generator"),
         (streamed, None, "generator"),
         (raw, "value", "complex"),
+        (made, "value", "Plain'> cannot be read from JSON: take a dataclass"),
         (no_type, "value", "no type"),
         (Line, None, "class"),
     ],

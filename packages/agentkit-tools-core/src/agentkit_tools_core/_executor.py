@@ -107,6 +107,7 @@ class Executor:
             max_output_bytes: How much of an output a model may get to read; None is all.
 
         Raises:
+            TypeError: One is no tool, such as a function without `@tool`.
             InvalidToolName: A tool's name is not one that every provider takes.
             DuplicateTool: Two tools have one name.
         """

@@ -22,13 +22,14 @@ def schema_of_foreign(kind: Any, definitions: dict[str, JsonValue]) -> dict[str,
         definitions: Takes the schemas that the result refers to as `#/$defs/<name>`.
 
     Raises:
-        NotImplementedError: The type is none of these.
+        TypeError: The type is none of these.
     """
     if _is_path(kind):
         return {"type": "string"}
     describe = getattr(kind, "model_json_schema", None)
     if describe is None:
-        raise NotImplementedError
+        # Not NotImplementedError: that is answered with how to configure the JSON library.
+        raise TypeError("take a dataclass, a TypedDict or a class with a schema of its own")
     schema: dict[str, JsonValue] = dict(describe())
     definitions |= schema.pop("$defs", {})  # type: ignore[arg-type]
     return schema

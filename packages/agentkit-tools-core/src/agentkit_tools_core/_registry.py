@@ -29,6 +29,7 @@ class ToolRegistry:
         """Register `tools` in their order.
 
         Raises:
+            TypeError: One is no tool, such as a function without `@tool`.
             InvalidToolName: A name is not one that every provider takes.
             DuplicateTool: Two have one name.
         """
@@ -52,9 +53,12 @@ class ToolRegistry:
                 where that one stood.
 
         Raises:
+            TypeError: It is no tool, such as a function without `@tool`.
             InvalidToolName: The name is not one that every provider takes.
             DuplicateTool: There is one of that name, and it is not to be replaced.
         """
+        if not isinstance(getattr(tool, "spec", None), ToolSpec):
+            raise TypeError(f"{tool!r} is no tool; make one of a function with `@tool`")
         name = tool.spec.name
         if not is_tool_name(name):
             raise InvalidToolName(name)
