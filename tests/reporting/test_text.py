@@ -322,6 +322,18 @@ def test_other_trouble_is_told() -> None:
     assert shown(RunStarted(), TurnStarted(), RunFinished()) == ""
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_what_a_terminal_has_no_character_for_is_marked_and_the_rest_is_shown(
+    encoding: str,
+) -> None:
+    raw = io.BytesIO()
+    report = TextReporter(io.TextIOWrapper(raw, encoding=encoding, newline=""))
+    for envelope in enveloped([content(*text(A, "a \N{SNOWMAN} in Rome"))]):
+        report(envelope)
+
+    assert raw.getvalue() == b"a ? in Rome"
+
+
 def test_colour_marks_lines_with_sequences_of_our_own() -> None:
     told = shown(content(*text(A, "plain")), Diagnostic("odd"), colour=True)
 

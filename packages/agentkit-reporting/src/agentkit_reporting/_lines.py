@@ -62,5 +62,10 @@ class LineWriter:
             self._write(text)
             return
         file = sys.stdout if self._file is None else self._file
-        file.write(text)
+        try:
+            file.write(text)
+        except UnicodeEncodeError:
+            # Not every terminal has every character; what it has is shown all the same.
+            known = file.encoding
+            file.write(text.encode(known, "replace").decode(known))
         file.flush()
