@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from providers import corpus
+from strategies.chat_bodies import delta, stream
+
+ANSWER = {"sse": stream(delta("stop", content="hi")).decode(), "expected": {"text": "hi"}}
+REFUSED = {
+    "status": 429,
+    "response": {"error": {"message": "no", "code": "busy"}},
+    "retry_after": "7",
+    "expected": {"error": {"message": "no", "code": "busy", "sdk_exception": "RateLimitError"}},
+}
+
+
+def write(folder: Path, name: str, **exchange: Any) -> None:
+    (folder / f"{name}.json").write_text(json.dumps(exchange), "utf-8")
 
 
 @pytest.mark.parametrize("protocol", sorted(corpus.PROTOCOLS))
@@ -17,3 +32,43 @@ def test_every_recorded_exchange_reads_as_the_vendors_sdk_reads_it(
 
     assert report.compared, "nothing was compared"
     assert not report.mismatches, "\n".join(map(str, report.mismatches))
+
+
+def test_exchanges_may_leave_out_what_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "bare", protocol="openai-chat", **ANSWER)
+    write(tmp_path, "null", protocol="openai-chat", vendor=None, request=None, model=None, **ANSWER)
+    write(tmp_path, "refused", protocol="openai-chat", vendor="new", **REFUSED)
+    write(tmp_path, "other", protocol="of-tomorrow", **ANSWER)
+    (tmp_path / "broken.json").write_text("{", "utf-8")
+
+    assert corpus.main([str(tmp_path)]) == 0
+
+    shown = capsys.readouterr()
+    assert "openai-chat text 2/2" in shown.out
+    assert "openai-chat error 1/1" in shown.out
+    assert "of-tomorrow skipped: no projection yet (1 files)" in shown.out
+    assert "broken.json is no JSON" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("exchange", "named"),
+    [
+        ({**ANSWER, "expected": {"text": "ho"}}, "one: text is 'hi', should be 'ho'"),
+        ({**REFUSED, "retry_after": "8", "response": {}}, "one: error is"),
+        ({**REFUSED, "response": None}, "one: raised is"),
+        ({"sse": "data: [", "expected": {"text": ""}}, "one: failure is True, should be False"),
+    ],
+)
+def test_what_does_not_agree_is_named_and_the_exit_code_says_so(
+    exchange: dict[str, Any], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "one", protocol="openai-chat", **exchange)
+
+    assert corpus.main([str(tmp_path)]) == 1
+    assert named in capsys.readouterr().out
+
+
+def test_a_folder_without_exchanges_is_a_mistake(tmp_path: Path) -> None:
+    assert corpus.main([str(tmp_path)]) == 2
