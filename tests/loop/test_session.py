@@ -131,6 +131,13 @@ async def test_a_stream_ends_where_someone_must_be_asked_and_goes_on_afterwards(
         assert events[-1].result.text == "done"
 
 
+def test_a_name_is_no_model_and_the_error_says_what_makes_one_of_it() -> None:
+    name: Any = "openai:gpt-5-mini"
+
+    with pytest.raises(TypeError, match=r"openai:gpt-5-mini.*connect"):
+        Agent(model=name)
+
+
 @pytest.mark.parametrize("blocking", [False, True])
 async def test_on_approval_is_asked_and_its_answer_counts(blocking: bool) -> None:
     asked: list[ApprovalAsk] = []

@@ -54,6 +54,7 @@ class Agent:
         jitter: Random numbers between 0 and 1, for the length of waits.
 
     Raises:
+        TypeError: The model is a name, or a tool is none, such as a function without `@tool`.
         DuplicateTool: Two tools have one name.
         InvalidToolName: A tool's name is not one that every provider takes.
     """
@@ -73,6 +74,11 @@ class Agent:
         clock: Clock | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
+        if isinstance(model, str):
+            raise TypeError(
+                f"the model is a name, {model!r}; give an object that answers, such as what "
+                f"`agentkit_providers.connect` makes of it"
+            )
         self._model = model
         self._executor = Executor(tools, policy=policy)
         self._instructions = _instructions(instructions)

@@ -132,7 +132,9 @@ class BlockingSession(Conversation):
     """A conversation, without an event loop. Made by `Agent.session_blocking`.
 
     One thread at a time works on it (`prompt`, `stream`, `continue_`, `next`); all the rest may
-    be called from any thread at any time. See `Session` for what each does.
+    be called from any thread at any time. See `Session` for what each does. What is being waited
+    for cannot be interrupted from another thread: a cancelled turn ends after the present read or
+    tool, so a limit for reading (`Timeouts.idle_s`, `Timeouts.first_byte_s`) is one for cancelling.
     """
 
     _driver: BlockingDriver
