@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from email.utils import formatdate
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -129,24 +130,50 @@ def test_a_connection_is_used_again_after_an_answer_was_read(
     late = Answer(pieces=(*late.pieces, b": bye\n\n"), pace_s=0.03)
     server = serve([late] * 3)
 
-    class Thrice(TinyChat):
-        pass
+    texts = asked_by_turns(batches, server, ask(), times=3)
 
-    row = Endpoint(name="tiny", base_url=server.url, key_required=False)
-    model = HttpModel("m", endpoint=row, projection=Thrice())
-    if batches.__name__ == "without_a_loop":
-        for _ in range(3):
-            batches(model, ask())
-    else:
-        import anyio
-
-        async def thrice() -> None:
-            for _ in range(3):
-                await model.complete(ask())
-
-        anyio.run(thrice, backend=batches.__name__.removeprefix("with_"))
-
+    assert texts == ["a"] * 3
     assert server.connections == 1
+
+
+@pytest.mark.parametrize("fault", [Cut(), Reset()], ids=["cut", "reset"])
+def test_a_connection_that_the_server_had_closed_is_replaced_and_the_request_sent_again(
+    fault: Cut | Reset, batches: Batches, serve: Serve, ask: Ask
+) -> None:
+    """Servers close idle connections at any moment, also while a request is on its way."""
+    server = serve([tiny_answer("a"), tiny_answer("b").failing(fault), tiny_answer("c")])
+
+    assert asked_by_turns(batches, server, ask(), times=2) == ["a", "c"]
+    assert len(server.requests) == 3
+    assert server.requests[1].body == server.requests[2].body
+    assert server.connections == 2
+
+
+def test_a_request_is_not_sent_again_once_its_answer_has_begun(
+    batches: Batches, serve: Serve, ask: Ask
+) -> None:
+    begun = tiny_answer("b", "b").failing(Cut(after_events=0))
+    server = serve([tiny_answer("a"), begun, tiny_answer("c")])
+
+    assert asked_by_turns(batches, server, ask(), times=2) == ["a", FailureKind.CONNECTION]
+    assert len(server.requests) == 2
+
+
+def asked_by_turns(
+    batches: Batches, server: ReplayServer, request: ModelRequest, *, times: int
+) -> list[str]:
+    """Ask several times over the connections of one client; texts, or kinds of failure."""
+    row = Endpoint(name="tiny", base_url=server.url, key_required=False)
+    model = HttpModel("m", endpoint=row, projection=TinyChat())
+    if batches.__name__ == "without_a_loop":
+        responses = [model.complete_blocking(request) for _ in range(times)]
+    else:
+
+        async def ask_all() -> list[ModelResponse]:
+            return [await model.complete(request) for _ in range(times)]
+
+        responses = anyio.run(ask_all, backend=batches.__name__.removeprefix("with_"))
+    return [one.failure.kind if one.failure else one.item.text for one in responses]
 
 
 # What goes wrong before an answer.

@@ -15,7 +15,13 @@ import httpx
 from agentkit_core import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import blocking_client
-from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Reading
+from agentkit_providers.transport._policy import (
+    DRAIN_S,
+    MAX_ERROR_BODY,
+    MOST_SENT,
+    Reading,
+    Way,
+)
 
 Batch = tuple[ModelEvent, ...]
 
@@ -39,15 +45,8 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
     chunks: Iterator[bytes] = iter(())
     failed: Batch = ()
     try:
-        request = client.build_request(
-            call.method,
-            call.url,
-            content=call.body,
-            headers=call.headers,
-            extensions={"timeout": reading.limits},
-        )
         try:
-            response = client.send(request, stream=True, follow_redirects=False)
+            response = _send(client, call, reading)
             headers = dict(response.headers)
             chunks = response.iter_raw()
             if not reading.opened(response.status_code, headers, now()):
@@ -79,6 +78,25 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
             if reading.ended and not failed:
                 _drain(chunks)
             response.close()
+
+
+def _send(client: httpx.Client, call: Call, reading: Reading) -> httpx.Response:
+    """Send the request; again, where it met a connection that was closed before."""
+    for left in reversed(range(MOST_SENT)):
+        way = Way()
+        request = client.build_request(
+            call.method,
+            call.url,
+            content=call.body,
+            headers=call.headers,
+            extensions={"timeout": reading.limits, "trace": way.note},
+        )
+        try:
+            return client.send(request, stream=True, follow_redirects=False)
+        except Exception as error:
+            if not left or not reading.may_send_again(error, way):
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _error_body(chunks: Iterator[bytes]) -> bytes:

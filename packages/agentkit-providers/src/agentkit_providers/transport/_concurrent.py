@@ -20,7 +20,13 @@ import httpx
 from agentkit_core import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
-from agentkit_providers.transport._policy import DRAIN_S, MAX_ERROR_BODY, Reading
+from agentkit_providers.transport._policy import (
+    DRAIN_S,
+    MAX_ERROR_BODY,
+    MOST_SENT,
+    Reading,
+    Way,
+)
 
 Batch = tuple[ModelEvent, ...]
 T = TypeVar("T")
@@ -82,17 +88,8 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     failed: Batch = ()
     cancelled = False
     try:
-        request = client.build_request(
-            call.method,
-            call.url,
-            content=call.body,
-            headers=call.headers,
-            extensions={"timeout": reading.limits},
-        )
-        if isinstance(request.stream, httpx.AsyncByteStream):
-            request.stream = _Body(call.body)
         try:
-            sending = client.send(request, stream=True, follow_redirects=False)
+            sending = _send(client, call, reading)
             response = await (_in_time(reading, sending) if watched else sending)
             headers = dict(response.headers)
             chunks = response.aiter_raw()
@@ -128,6 +125,27 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     finally:
         if response is not None and (cancelled or not response.is_closed):
             await _leave(response, chunks, whole=reading.ended and not failed)
+
+
+async def _send(client: httpx.AsyncClient, call: Call, reading: Reading) -> httpx.Response:
+    """Send the request; again, where it met a connection that was closed before."""
+    for left in reversed(range(MOST_SENT)):
+        way = Way()
+        request = client.build_request(
+            call.method,
+            call.url,
+            content=call.body,
+            headers=call.headers,
+            extensions={"timeout": reading.limits, "trace": way.note_later},
+        )
+        if isinstance(request.stream, httpx.AsyncByteStream):
+            request.stream = _Body(call.body)
+        try:
+            return await client.send(request, stream=True, follow_redirects=False)
+        except Exception as error:
+            if not left or not reading.may_send_again(error, way):
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 class _Body(httpx.AsyncByteStream):

@@ -65,6 +65,19 @@ _FAILURES: Final[Mapping[str, FailureKind]] = {
 of httpx's successors have classes of their own under the same names."""
 
 
+_SILENT_ENDS: Final = frozenset({FailureKind.CONNECTION})
+"""What it looks like when a server has closed a connection before it answered."""
+
+MOST_SENT: Final = 4
+"""How often a request is sent at most, when connections turn out to be closed."""
+
+
+def _failure_of(error: Exception) -> FailureKind | None:
+    """What kind of mishap of the network an exception is; None for a mistake here."""
+    names = (one.__name__ for one in type(error).__mro__)
+    return next((_FAILURES[name] for name in names if name in _FAILURES), None)
+
+
 class Deadline(NamedTuple):
     """When one of our own limits passes."""
 
@@ -72,6 +85,34 @@ class Deadline(NamedTuple):
     """On the transport's monotonic clock, in seconds."""
     limit: str
     """The field of `Timeouts`."""
+
+
+class Way:
+    """Notes how a request travels: on a connection of its own, or on one that was there.
+
+    Its `note` and `note_later` are trace functions of the HTTP client. A client that does not
+    trace tells nothing, and then nothing is taken for reused.
+    """
+
+    def __init__(self) -> None:
+        self._opened = False
+        self._sent = False
+
+    @property
+    def was_reused(self) -> bool:
+        """Whether the request was sent on a connection that had been opened before."""
+        return self._sent and not self._opened
+
+    def note(self, event: str, info: object) -> None:
+        """Take note of an event of the HTTP client, without an event loop."""
+        if event.startswith("connection.connect_"):
+            self._opened = True
+        elif event.endswith(".send_request_headers.started"):
+            self._sent = True
+
+    async def note_later(self, event: str, info: object) -> None:
+        """Take note of an event of the HTTP client."""
+        self.note(event, info)
 
 
 class Reading:
@@ -231,6 +272,15 @@ class Reading:
             )
         )
 
+    def may_send_again(self, error: Exception, way: Way) -> bool:
+        """Whether the request met a connection that the server had closed meanwhile.
+
+        Servers close idle connections at moments of their own, also while a request is on its
+        way to one. Nothing of an answer had come, so it is sent again; on a connection that
+        was opened for it, the same mishap is a failure.
+        """
+        return not self._headers_came and way.was_reused and _failure_of(error) in _SILENT_ENDS
+
     def broken(self, error: Exception, now: float) -> tuple[ModelEvent, ...]:
         """Make the last event of an answer that the network broke off.
 
@@ -242,7 +292,7 @@ class Reading:
             Exception: `error` itself, when it is no mishap of the network but a mistake here.
         """
         names = [one.__name__ for one in type(error).__mro__]
-        kind = next((_FAILURES[name] for name in names if name in _FAILURES), None)
+        kind = _failure_of(error)
         if kind is None:
             raise error
         if kind is FailureKind.TIMEOUT:
