@@ -16,6 +16,15 @@ def test_an_object_becomes_the_input_and_all_else_stays(arguments: dict[str, Jso
     assert call == ToolCall(CALL.id, "look", arguments, metadata={"a.b": 1})
 
 
+@given(json_objects())
+def test_an_object_that_was_written_as_json_twice_is_read_as_meant(
+    arguments: dict[str, JsonValue],
+) -> None:
+    once = encode_json(arguments).decode()
+
+    assert complete_call(CALL, encode_json(once).decode()).input == arguments
+
+
 @given(odd_texts())
 def test_any_text_is_read_or_kept_as_it_came(text: str) -> None:
     call = complete_call(CALL, text)
@@ -37,6 +46,7 @@ def test_t07_blank_and_null_are_no_arguments(text: str) -> None:
         ('{"a"', "not valid JSON"),
         ("[1]", "not a JSON object but list"),
         ('"x"', "not a JSON object but str"),
+        (r'"{\"a\""', "not a JSON object but str"),
         ("true", "not a JSON object but bool"),
     ],
 )

@@ -24,7 +24,8 @@ def parsed_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
     Returns:
         The arguments and None; or `{}` and why they could not be read. Blank text and `null`
         are how some providers write "no arguments"; raw control characters and stray
-        backslashes in strings are read as meant.
+        backslashes in strings are read as meant, and so is an object that was written as JSON
+        twice.
     """
     if not text.strip():
         return {}, None
@@ -34,6 +35,10 @@ def parsed_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
         return {}, f"not valid JSON: {error}"
     if value is None:
         return {}, None
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        arguments, why = parsed_arguments(value)
+        if why is None:
+            return arguments, None
     if not isinstance(value, dict):
         return {}, f"not a JSON object but {type(value).__name__}"
     return value, None
