@@ -112,6 +112,18 @@ def test_z07_text_is_kept_with_its_control_bytes_escaped() -> None:
     assert "héllo".encode() in line
 
 
+def test_z07_what_a_terminal_would_obey_is_escaped_though_json_need_not() -> None:
+    told_raw = "a\x7fb\x9b2Jc\x9d0;t\x9cd\x85e\u2028f\u2029g\u202eh\u2066i\u2069 é€😀\u2027\u2030"
+
+    line = told(Diagnostic(told_raw))
+
+    assert json.loads(line)["event"]["message"] == told_raw
+    assert len(line.decode().splitlines()) == 1
+    left = {character for character in line.decode() if not character.isascii()}
+    assert left == set("é€😀\u2027\u2030")
+    assert b"\x7f" not in line
+
+
 @given(st.lists(st.text(st.characters(min_codepoint=0) | st.characters(categories=["Cs"]))))
 def test_w01_whatever_the_text_one_event_is_one_line(texts: list[str]) -> None:
     written = told(*(Diagnostic(text) for text in texts))

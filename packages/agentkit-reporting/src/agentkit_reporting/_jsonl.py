@@ -11,6 +11,7 @@ events whose `type` they do not know; `v` changes only if that is not enough.
 from __future__ import annotations
 
 import os
+import re
 from io import TextIOBase
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,9 @@ from agentkit_core import SessionId, TurnId, encode_json
 from agentkit_loop.events import Envelope, Event
 
 _VERSION: Final = 1
+_RAW: Final = re.compile(b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
+"""What JSON may hold unescaped, but a terminal may obey, or a reader take for the end of a line:
+U+007F to U+009F, U+2028 to U+202E, U+2066 to U+2069."""
 
 
 class JsonlLine(Struct, frozen=True):
@@ -39,7 +43,8 @@ class JsonlReporter:
     """Writes each event as a line of JSON, in UTF-8, as soon as it is told.
 
     A line is written whole or not at all, and never behind the half of another. Control
-    characters are escaped by JSON; nothing else is taken out.
+    characters, line separators and marks that turn the direction of writing are escaped;
+    nothing is taken out.
     """
 
     def __init__(self, target: str | os.PathLike[str] | IO[Any]) -> None:
@@ -75,6 +80,8 @@ class JsonlReporter:
                 envelope.event,
             )
         )
+        if not line.isascii() or b"\x7f" in line:
+            line = _RAW.sub(_escaped, line)
         if self._path is not None:
             self._append(self._path, line + b"\n")
         elif self._file is not None:
@@ -112,6 +119,10 @@ class JsonlReporter:
         except OSError:
             file.truncate(end)
             raise
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(found[0].decode())
 
 
 def _opened(path: Path) -> BinaryIO:
