@@ -2,6 +2,8 @@
 
 import contextvars
 import gc
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -467,6 +469,38 @@ async def test_x09_cancelling_at_any_await_of_a_run_leaves_a_whole_transcript() 
 
 
 # leaving early
+
+
+INTERRUPTED = """
+import os, signal, sys, anyio
+from agentkit_loop import Agent
+from agentkit_loop.testing import Reply, ScriptedModel, call
+from agentkit_tools_core import tool
+
+@tool
+async def wait() -> None:
+    await anyio.sleep(20)
+
+@tool
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+calls = Reply.of(call("wait", {}, "c1"), call("interrupt", {}, "c2"))
+agent = Agent(model=ScriptedModel(calls), tools=[wait, interrupt])
+try:
+    anyio.run(agent.run, "go", backend=sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself a Ctrl-C there")
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_interrupt_while_tools_run_side_by_side_reaches_the_host_as_itself(backend: str) -> None:
+    python = [sys.executable, "-c", INTERRUPTED, backend]
+    ran = subprocess.run(python, capture_output=True, text=True, timeout=15, check=False)
+
+    assert ran.stdout == "interrupted\n", ran.stderr
 
 
 @pytest.mark.parametrize("how", ["aclosing", "raise", "cancel"])

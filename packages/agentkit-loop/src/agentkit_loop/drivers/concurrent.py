@@ -145,6 +145,11 @@ class ConcurrentDriver(Stepper):
         try:
             async with anyio.create_task_group() as self._group:
                 self._spawn()
+        except BaseExceptionGroup as group:
+            # The tasks leave theirs in `_fault`: this is what struck the host's own task, which
+            # is how trio brings a Ctrl-C. Nobody who catches that looks into a group.
+            _, struck = group.split(anyio.get_cancelled_exc_class())
+            self._fault = self._fault or (struck or group).exceptions[0]
         finally:
             self._group, self._running = None, 0
         fault, self._fault = self._fault, None
