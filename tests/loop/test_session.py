@@ -22,6 +22,7 @@ from agentkit_loop import (
     LoopConfig,
     NothingToContinue,
     Phase,
+    Prompt,
     SessionClosed,
     ToolExecutionStarted,
     TurnEnd,
@@ -368,6 +369,18 @@ async def test_an_agent_that_streams_says_that_it_needs_an_approval() -> None:
             pass
 
 
-async def test_nothing_said_is_nothing_done() -> None:
+@pytest.mark.parametrize("nothing", [[], "", " \n"])
+async def test_nothing_said_is_nothing_done(nothing: Prompt) -> None:
     with pytest.raises(NothingToContinue):
-        await Agent(model=ScriptedModel()).run([])
+        await Agent(model=ScriptedModel()).run(nothing)
+
+
+async def test_blank_text_from_the_host_is_no_item() -> None:
+    model = ScriptedModel(say("hello"))
+    async with Agent(model=model).session() as session:
+        session.steer("")
+        session.follow_up("\t")
+        await session.prompt("hi")
+
+        assert [item.kind.value for item in session.transcript] == ["user", "assistant"]
+    assert [item.text for item in model.requests[0].items] == ["hi"]

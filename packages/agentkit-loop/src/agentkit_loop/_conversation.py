@@ -76,10 +76,11 @@ class SessionView(Struct, frozen=True, kw_only=True):
 
 
 def items_of(prompt: Prompt) -> tuple[Item, ...]:
-    """Make items of what a host says; the caller's list is not kept."""
+    """Make items of what a host says, none of a blank text; the caller's list is not kept."""
     match prompt:
         case str():
-            return (Item.user(prompt),)
+            # No provider takes a blank message, so there would be nothing to answer.
+            return (Item.user(prompt),) if prompt.strip() else ()
         case Item():
             return (prompt,)
         case _:

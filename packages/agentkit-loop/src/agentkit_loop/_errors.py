@@ -57,7 +57,7 @@ class NothingToContinue(AgentkitError):
     """The transcript's last item asks for no answer, and nothing is queued."""
 
     def __init__(self) -> None:
-        super().__init__("there is nothing that the model would answer; use `prompt` instead")
+        super().__init__("there is nothing that the model would answer; say something first")
 
 
 class UnknownApproval(AgentkitError):
