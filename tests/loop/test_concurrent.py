@@ -621,7 +621,9 @@ class Misbehaving:
 
 
 @pytest.mark.parametrize("when", ["raises at once", "raises later", "ends without an end"])
-async def test_a_model_that_breaks_its_contract_fails_the_turn_and_nothing_else(when: str) -> None:
+async def test_a_model_that_breaks_its_contract_fails_the_turn_and_nothing_else(
+    when: str, caplog: pytest.LogCaptureFixture
+) -> None:
     agent = Agent(model=Misbehaving(when), clock=ManualClock())
     result = await agent.run("go")
 
@@ -629,6 +631,7 @@ async def test_a_model_that_breaks_its_contract_fails_the_turn_and_nothing_else(
     assert result.failure is not None
     if when.startswith("raises"):
         assert "provider exploded" in result.failure.message
+        assert "in respond" in caplog.text, "the log says where"
 
 
 class NoKey(AgentkitError):

@@ -56,6 +56,11 @@ def failed_call(error: Exception) -> ResponseFailed:
         kind = FailureKind.INVALID_REQUEST
     elif isinstance(error, AgentkitError):
         raise error
+    else:
+        # A fault of whoever wrote the model, who needs to know where it is.
+        import logging  # takes long to load, and a run without a fault needs none
+
+        logging.getLogger("agentkit_loop").error("the model raised", exc_info=error)
     return ResponseFailed(
         ProviderFailure(kind=kind, message=f"{type(error).__name__}: {error}", retryable=False)
     )
