@@ -355,6 +355,25 @@ def test_error_bodies_of_every_shape_are_read(
     assert failure.raw == body
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'data: {"error":{"message":"no","code":"invalid_api_key"}}\n\n',
+        b'id:1\nevent:error\n:HTTP_STATUS/400\ndata:{"message":"no","code":"InvalidApiKey"}',
+    ],
+)
+def test_an_error_that_is_sent_as_an_event_is_read(body: bytes) -> None:
+    failure = http(400, body)
+
+    assert (failure.kind, failure.message) == (FailureKind.AUTH, "no")
+
+
+def test_a_body_that_speaks_of_data_is_no_event() -> None:
+    assert http(400, b'{"error":{"message":"bad data: x"}}').message == "bad data: x"
+    assert http(400, b"bad data: x").message == "bad data: x"
+    assert http(400, b"data: x").message == "data: x"
+
+
 def test_a_body_that_is_no_json_is_shown_without_its_tags() -> None:
     page = b"<html><style>p{}</style><title>Bad\n Gateway</title><p>nginx</html>"
 

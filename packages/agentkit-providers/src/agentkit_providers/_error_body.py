@@ -5,6 +5,7 @@
     {"detail": "text"}                       {"detail": [{"loc": […], "msg": …}]}
     {"type": "error", "error": {…}}          {"errors": [{"message": …}]}
     [{"error": {…}}]                         text or HTML
+    data: {"error": {…}}                     an event, from servers that were asked for some
 
 No judgement here: which kind of failure it is, `_errors` says.
 """
@@ -18,10 +19,13 @@ from typing import Any, Final
 from msgspec import DecodeError, Struct
 
 from agentkit_core import JsonValue, decode_json, without_lone_surrogates
+from agentkit_providers._sse import SseDecoder
 
 RAW_LIMIT: Final = 8192
 """How many bytes of a body are kept."""
 _MESSAGE_LIMIT: Final = 2000
+_HEAD_OF_EVENT: Final = 200
+"""Within how many bytes the payload of an event begins."""
 _TAGS: Final = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>")
 _TITLE: Final = re.compile(r"(?is)<title[^>]*>(.*?)</title")
 
@@ -52,10 +56,17 @@ def facts_of_body(body: bytes) -> ErrorFacts:
     """Read the body of an HTTP error; never raises, whatever it is."""
     text = body[:RAW_LIMIT].decode("utf-8", "replace")
     try:
-        value = decode_json(body)
+        value = decode_json(_event_in(body) or body)
     except (DecodeError, UnicodeError, RecursionError):
         return ErrorFacts(message=_cut(_plain(text)), raw=text or None)
     return facts_of_json(value, raw=value if len(body) <= RAW_LIMIT else text)
+
+
+def _event_in(body: bytes) -> bytes | None:
+    """The payload of the event that a body is; None for other bodies."""
+    if b"data:" not in body[:_HEAD_OF_EVENT]:
+        return None
+    return next(iter(SseDecoder().feed_data(body + b"\n\n")), None)
 
 
 def facts_of_json(value: JsonValue, *, raw: JsonValue) -> ErrorFacts:
