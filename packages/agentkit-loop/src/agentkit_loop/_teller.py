@@ -52,7 +52,9 @@ class Teller:
     def tell(self, event: Event, turn_id: TurnId | None) -> None:
         """Tell an event; never raises."""
         self._seq += 1
-        self._at = max(self._at, self._now_ms())
+        now = self._now_ms()
+        if now > self._at:
+            self._at = now
         envelope = Envelope(self._seq, self._session_id, self._at, event, turn_id)
         if self._telling:
             self._waiting.append(envelope)

@@ -62,11 +62,15 @@ class SseDecoder:
     def feed_data(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the payloads of the events that they complete."""
         if self._between and chunk[-2:] == b"\n\n" and chunk[:6] == _PLAIN:
-            # Servers send whole events, and nearly all are one data line. If splitting at what
-            # stands between such events accounts for every line end, there is nothing else.
-            payloads = chunk[6:-2].split(_BETWEEN)
-            if chunk.count(b"\n") == 2 * len(payloads) and b"\r" not in chunk:
-                return payloads
+            # Servers send whole events, and nearly all are one data line. If what stands between
+            # such events accounts for every line end, there is nothing else.
+            ends = chunk.count(b"\n")
+            if b"\r" not in chunk:
+                if ends == 2:
+                    return [chunk[6:-2]]
+                payloads = chunk[6:-2].split(_BETWEEN)
+                if ends == 2 * len(payloads):
+                    return payloads
         self._data_only = True
         return cast("list[bytes]", self._feed(chunk))
 

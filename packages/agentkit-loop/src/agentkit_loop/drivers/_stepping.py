@@ -233,14 +233,23 @@ class Stepper(ABC):
         """Make the request of the model call that is out."""
         return model_request(self.state, self._executor.specs())
 
-    def show(self, reading: Answering, batch: Sequence[ModelEvent]) -> None:
-        """Take the events of one network read: fold them, and tell their deltas as one event."""
+    def show(self, reading: Answering, batch: Sequence[ModelEvent]) -> bool:
+        """Take the events of one network read: fold them, and tell their deltas as one event.
+
+        Returns:
+            Whether to read on at once: nobody wants the word, and the answer is still wanted.
+        """
         reading.fold.feed(batch)
         deltas = tuple(batch)
         if not _NO_DELTAS.isdisjoint(map(type, deltas)):
             deltas = tuple(event for event in deltas if type(event) not in _NO_DELTAS)
         if deltas:
             self.teller.tell(ContentDelta(deltas), reading.turn_id)  # type: ignore[arg-type]
+        return (
+            not self.listened
+            and self.teller.stopped_by is None
+            and reading.effect.id in self.state.out
+        )
 
     def end_of(self, reading: Answering) -> ModelResponded | ModelFailed:
         """Make the answer to a model call that has been read to its end."""

@@ -122,9 +122,8 @@ class BlockingDriver(Stepper):
                 with self._lock:
                     if not self.is_wanted(reading.effect.id):
                         return None
-                    self.show(reading, batch)
-                if self.listened or self.is_stopped or not self.is_wanted(reading.effect.id):
-                    return None
+                    if not self.show(reading, batch):
+                        return None
         except Exception as error:
             reading.fold.feed((failed_call(error),))
         self.answering = None

@@ -211,13 +211,11 @@ class ConcurrentDriver(Stepper):
         return await self._read(self.answering)
 
     async def _read(self, reading: _Reading) -> Input | None:
-        effect_id = reading.effect.id
         try:
             if reading.stream is None:
                 reading.stream = self._model.respond(self.model_request())
             async for batch in reading.stream:
-                self.show(reading, batch)
-                if self.listened or self.is_stopped or not self.is_wanted(effect_id):
+                if not self.show(reading, batch):
                     return None
         except Exception as error:
             reading.fold.feed((failed_call(error),))

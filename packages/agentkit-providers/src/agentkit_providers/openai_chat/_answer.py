@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from agentkit_core import (
     AppendBytes,
@@ -59,6 +59,10 @@ class _Run(Enum):
     AUDIO = "audio"
 
 
+_TEXT: Final = _Run.TEXT
+"""Looked up once; it is asked for with every word."""
+
+
 class Answer:
     """Reads the deltas of one choice.
 
@@ -105,7 +109,7 @@ class Answer:
         content = delta.content
         if content:
             if type(content) is str:
-                self._append(_Run.TEXT, content, out)
+                self._append(_TEXT, content, out)
             else:
                 for entry in content:
                     self._take_entry(entry, out)

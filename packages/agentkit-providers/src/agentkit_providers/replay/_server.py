@@ -145,6 +145,9 @@ class ReplayServer:
         except OSError:
             return  # whoever it was has left again
         accepted.setblocking(False)
+        # Otherwise each answer but a connection's first waits for the client's delayed ACK, some
+        # 40 ms. asyncio sets it by itself only for sockets that were made with a protocol number.
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connections += 1
         self._accepted.add(accepted)
         task = asyncio.ensure_future(self._converse(accepted))
