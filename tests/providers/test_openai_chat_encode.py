@@ -450,6 +450,19 @@ def test_a_request_mentions_what_was_asked_and_nothing_else() -> None:
     }
 
 
+def test_s04_strict_is_said_of_those_tools_alone_whose_maker_says_it() -> None:
+    tools = (
+        ToolSpec("any", input_schema={}),
+        ToolSpec("strict", strict=True),
+        ToolSpec("not_strict", strict=False),
+    )
+
+    written = [one["function"] for one in body(Item.user("u"), tools=tools)["tools"]]
+
+    assert [one.get("strict") for one in written] == [None, True, False]
+    assert "strict" not in written[0]
+
+
 def test_all_options_have_their_fields() -> None:
     written = body(
         Item.user("u"),
