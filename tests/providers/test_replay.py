@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentkit_core import Item, ModelRequest
+from agentkit_providers import connect
 from agentkit_providers.replay import (
     Answer,
     Cut,
@@ -146,6 +148,19 @@ def test_one_connection_serves_many_requests(serve: Serve) -> None:
         for _ in range(3):
             client.post(server.url)
         assert (server.connections, server.open_connections) == (1, 1)
+
+
+def test_a_connection_that_is_used_again_is_answered_at_once(serve: Serve) -> None:
+    server = serve(lambda _: openai_chat.text("hi there"))
+    model = connect("compatible:replayed", base_url=server.url)
+    took_s = []
+    for _ in range(9):
+        began = time.monotonic()
+        model.complete_blocking(ModelRequest(model=model.name, items=[Item.user("Hi")]))
+        took_s.append(time.monotonic() - began)
+
+    assert server.connections == 1
+    assert sorted(took_s)[4] < 0.03, "waiting for a delayed ACK takes 40 ms"
 
 
 def test_a_pace_is_kept(serve: Serve) -> None:
