@@ -304,11 +304,15 @@ class Reading:
                 # "Server disconnected …" is a broken connection; anything else is not HTTP.
                 kind = kind if "disconnected" in str(error) else FailureKind.PROTOCOL
         said = str(error) or type(error).__name__
-        where = "the answer of" if self._headers_came else "the connection to"
+        if "ConnectError" in names:
+            what = f"no connection to {self._host()}"
+        else:
+            where = "the answer of" if self._headers_came else "the connection to"
+            what = f"{where} {self._host()} broke off"
         return self._failed(
             ProviderFailure(
                 kind=kind,
-                message=f"{where} {self._host()} broke off: {said}",
+                message=f"{what}: {said}",
                 retryable=kind in RETRYABLE_KINDS,
             )
         )
