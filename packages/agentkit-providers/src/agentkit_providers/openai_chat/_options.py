@@ -23,9 +23,10 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
 )
+from agentkit_providers._thinking_levels import supported_level
 from agentkit_providers.openai_chat._metadata_keys import API, THINKING_KEY
 from agentkit_providers.openai_chat._quirks import Quirks, ThinkingFormat
-from agentkit_providers.openai_chat._thinking import supported_level, thinking_fields
+from agentkit_providers.openai_chat._thinking import thinking_fields
 from agentkit_providers.openai_chat._wire_request import (
     CacheControl,
     FunctionSpec,

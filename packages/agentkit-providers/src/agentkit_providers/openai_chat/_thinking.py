@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from agentkit_core import ThinkingLevel
 from agentkit_providers.openai_chat._quirks import Quirks, ThinkingFormat
-
-_LEVELS: Final = tuple(ThinkingLevel)
-_EXTRA_LEVELS: Final = frozenset({ThinkingLevel.XHIGH, ThinkingLevel.MAX})
-
-
-def supported_level(
-    asked: ThinkingLevel, level_map: Mapping[ThinkingLevel, str | None]
-) -> ThinkingLevel:
-    """The level that a model has for the one that is asked for.
-
-    The next higher one that it has, else the next lower one, else off. Levels up to `high` are
-    had unless the map says None; those above only if the map names them.
-    """
-    place = _LEVELS.index(asked)
-    for level in (*_LEVELS[place:], *reversed(_LEVELS[:place])):
-        if level in level_map:
-            if level_map[level] is not None:
-                return level
-        elif level not in _EXTRA_LEVELS:
-            return level
-    return ThinkingLevel.OFF
 
 
 def thinking_fields(level: ThinkingLevel, quirks: Quirks) -> dict[str, Any]:
