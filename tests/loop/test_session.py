@@ -1,12 +1,21 @@
 """Sessions: what a host says, is asked and is handed, in either form."""
 
+import pickle
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from agentkit_core import FailureKind, Item, ModelRequest, TextOutput, ToolCallId, Transcript
+from agentkit_core import (
+    FailureKind,
+    Item,
+    ModelRequest,
+    TextOutput,
+    ToolCallId,
+    Transcript,
+    repair,
+)
 from agentkit_loop import (
     AfterRound,
     Agent,
@@ -367,6 +376,19 @@ async def test_an_agent_that_streams_says_that_it_needs_an_approval() -> None:
     with pytest.raises(ApprovalNeeded):
         for _ in gated().stream_blocking("go"):
             pass
+
+
+async def test_an_approval_that_nobody_gives_loses_nothing_of_the_conversation() -> None:
+    with pytest.raises(ApprovalNeeded) as raised:
+        await gated().run("go")
+
+    needed = pickle.loads(pickle.dumps(raised.value))
+    assert [item.kind for item in needed.transcript] == ["user", "assistant"]
+    assert needed.usage.requests == 1
+    model = ScriptedModel(say("Never mind."))
+    result = await Agent(model=model).run("Leave it.", history=repair(needed.transcript))
+    assert result.text == "Never mind."
+    assert model.requests[0].items[2].tool_results[0].is_error
 
 
 @pytest.mark.parametrize("nothing", [[], "", " \n"])

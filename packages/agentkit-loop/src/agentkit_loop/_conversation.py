@@ -16,6 +16,7 @@ from agentkit_core import (
     SessionId,
     ToolCallId,
     TurnId,
+    Usage,
 )
 from agentkit_loop._errors import (
     ApprovalNeeded,
@@ -205,7 +206,7 @@ class Conversation:
             ApprovalNeeded: One does.
         """
         if self.asks:
-            raise ApprovalNeeded(self.asks)
+            raise self._approval_needed(self.asks)
 
     def _resolve(
         self, approval_id: ApprovalId, call_id: ToolCallId | None, decision: ApprovalDecision
@@ -274,11 +275,16 @@ class Conversation:
 
     def _decide(self, asks: tuple[ApprovalAsk, ...]) -> None:
         if self._on_approval is None:
-            raise ApprovalNeeded(asks)
+            raise self._approval_needed(asks)
         for ask in asks:
             # An earlier answer may have withdrawn it: one no is enough for a call.
             if ask in self.asks:
                 self._post(Resolve(ask.id, _decision(self._on_approval, ask), ask.call_id))
+
+    def _approval_needed(self, asks: tuple[ApprovalAsk, ...]) -> ApprovalNeeded:
+        turn = self._driver.state.turn
+        usage = Usage() if turn is None else turn.usage
+        return ApprovalNeeded(asks, transcript=self.transcript, usage=usage)
 
     @contextmanager
     def _alone(self, action: str) -> Iterator[None]:

@@ -15,7 +15,7 @@ What a model or a tool does wrong is none of these: it is told in results and ev
 
 from __future__ import annotations
 
-from agentkit_core import AgentkitError, ApprovalId
+from agentkit_core import AgentkitError, ApprovalId, Item, Usage
 from agentkit_loop._steps import ApprovalAsk
 
 
@@ -30,16 +30,24 @@ class ReporterFailed(AgentkitError):
 class ApprovalNeeded(AgentkitError):
     """A turn waits for approvals, and the agent has no `on_approval` to give them.
 
-    The turn is as it was: approve or deny, and go on with `next`.
+    In a session the turn is as it was: approve or deny, and go on with `next`. After
+    `Agent.run`, whose session is over, the conversation so far is here: `repair` it and give it
+    as the `history` of a session that can approve.
     """
 
-    def __init__(self, asks: tuple[ApprovalAsk, ...]) -> None:
+    def __init__(
+        self, asks: tuple[ApprovalAsk, ...], *, transcript: tuple[Item, ...], usage: Usage
+    ) -> None:
         names = ", ".join(f"{ask.name} ({ask.summary})" for ask in asks)
         super().__init__(
-            f"the turn waits for approval of {names}; give the agent an `on_approval`, or approve "
-            f"or deny on the session and call `next`"
+            f"the turn waits for approval of {names}; give the agent an `on_approval`, or work "
+            f"with a session: approve or deny there and call `next`"
         )
         self.asks = asks
+        self.transcript = transcript
+        """All items so far; the calls of the running round have no results yet."""
+        self.usage = usage
+        """What the turn has used so far."""
 
 
 class TurnRunning(AgentkitError):
