@@ -113,6 +113,7 @@ from agentkit_core._response import (
     UsageReported,
     fold_response,
 )
+from agentkit_core._retry import RetryPolicy, wait_before_retry_s
 from agentkit_core._sendable import sendable
 from agentkit_core._target import IdRule, ReasoningRule, Target, ToolMedia
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
@@ -207,11 +208,13 @@ __all__ = [
     "ResponseFinished",
     "ResponseFold",
     "ResponseStarted",
+    "RetryPolicy",
     "TokenUsage",
     "Usage",
     "UsageReported",
     "fold_response",
     "native_reasons",
+    "wait_before_retry_s",
     "with_native_reasons",
     # the contract of a provider, and what it can be sent
     "IdRule",

@@ -1,5 +1,6 @@
 """agentkit-loop: the loop of an agent as a pure step function, and its drivers."""
 
+from agentkit_core import RetryPolicy, wait_before_retry_s
 from agentkit_loop._agent import Agent
 from agentkit_loop._config import BusyInput, Execution, LoopConfig, QueueMode
 from agentkit_loop._conversation import OnApproval, Prompt, SessionView
@@ -48,7 +49,6 @@ from agentkit_loop._inputs import (
 from agentkit_loop._kernel import start, step
 from agentkit_loop._limits import Limits
 from agentkit_loop._request import model_request
-from agentkit_loop._retry import RetryPolicy, wait_before_retry_s
 from agentkit_loop._session import BlockingSession, Session
 from agentkit_loop._state import (
     CallState,

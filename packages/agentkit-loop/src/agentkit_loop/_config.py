@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from agentkit_core import RetryPolicy
 from agentkit_loop._limits import Limits
-from agentkit_loop._retry import RetryPolicy
 
 
 class Execution(StrEnum):

@@ -7,12 +7,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agentkit_core import FinishReason, Item, ModelResponse, Reasoning, ToolCall, Usage
+from agentkit_core import (
+    FinishReason,
+    Item,
+    ModelResponse,
+    Reasoning,
+    ToolCall,
+    Usage,
+    wait_before_retry_s,
+)
 from agentkit_loop._draft import Draft
 from agentkit_loop._effects import StartTimer
 from agentkit_loop._inputs import Cancel, Close, Continue, ModelFailed, ModelResponded, Submit
 from agentkit_loop._phases._busy import Handlers, closing, continued, submitted
-from agentkit_loop._retry import wait_before_retry_s
 from agentkit_loop._rounds import interrupt_round, open_round, pump, with_own_ids
 from agentkit_loop._table import Phase
 from agentkit_loop._turns import ask_model, end_turn

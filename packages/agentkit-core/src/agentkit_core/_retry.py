@@ -1,10 +1,14 @@
-"""Retries: whether a failed model call is worth another attempt, and after how long."""
+"""Retries: whether a failed model call is worth another attempt, and after how long.
+
+One policy for whoever asks again: the loop, and model clients that are used on their own. Pure:
+the chance is an argument, and the waiting is done elsewhere.
+"""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from agentkit_core import ProviderFailure
+from agentkit_core._failure import ProviderFailure
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -15,7 +19,8 @@ class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_wait_s: float = 0.5
     """The wait after the first attempt; it doubles after each further one."""
     max_wait_s: float = 60.0
-    """The longest wait. A provider that asks for a longer one is not asked again."""
+    """The longest wait. A provider that asks for a longer one is not asked again, and the failure
+    says for how long it asked."""
 
 
 def wait_before_retry_s(
