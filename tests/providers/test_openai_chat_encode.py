@@ -795,6 +795,18 @@ def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
             assert encoder.encode(request) == projection.encode(request)
 
 
+def test_what_was_written_of_one_history_is_not_sent_with_another() -> None:
+    """Also where marks, which are written afresh each time, come between the two."""
+    projection = OpenAIChat("here", Quirks(cache_control=True))
+    encoder = projection.encoder()
+    one, other = (Item.user("one"),), (Item.user("other"),)
+    marks = ModelOptions(cache=CacheRequest())
+    for items, options in [(one, ModelOptions()), (other, marks), (other, ModelOptions())]:
+        request = ModelRequest(model="a-model", items=items, options=options)
+
+        assert encoder.encode(request) == projection.encode(request)
+
+
 def test_a_conversation_that_goes_on_is_written_at_its_end_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -91,7 +91,7 @@ class ChatEncoder:
             UnsupportedContent: The request must have something that the vendor cannot do.
         """
         quirks = self._quirks
-        items, same = self._sendable(request)
+        items = self._sendable(request)
         history_calls = quirks.empty_tools_with_history and any(
             item.kind is ItemKind.TOOL for item in items
         )
@@ -101,7 +101,7 @@ class ChatEncoder:
             thinking = thinking_level(request, quirks) not in (None, ThinkingLevel.OFF)
             mark = cache_control(request, quirks)
             if mark is None:
-                messages = self._messages(items, same, thinking=thinking)
+                messages = self._messages(items, thinking=thinking)
             else:
                 messages = _marked(items, quirks, mark, thinking=thinking)
             written = b"".join((written[:-1], b',"messages":[', messages, b"]}"))
@@ -112,20 +112,21 @@ class ChatEncoder:
             metadata=metadata,
         )
 
-    def _sendable(self, request: ModelRequest) -> tuple[Sequence[Item], int]:
-        """The request's items as they can be sent, and how many are as they were before."""
+    def _sendable(self, request: ModelRequest) -> Sequence[Item]:
+        """The request's items as they can be sent; what was written of others is dropped."""
         target = self._target_of(request.model)
         if self._history is None or self._history.target != target:
             self._history = SendableHistory(target)
             self._written.clear()
         same = self._history.update(request.items)
-        return self._history.items, same
+        del self._written[same:]
+        return self._history.items
 
-    def _messages(self, items: Sequence[Item], same: int, *, thinking: bool) -> bytes:
+    def _messages(self, items: Sequence[Item], *, thinking: bool) -> bytes:
         written = self._written
         if thinking is not self._thinking:
-            self._thinking, same = thinking, 0
-        del written[same:]
+            self._thinking = thinking
+            written.clear()
         before = items[len(written) - 1] if written else None
         for item in islice(items, len(written), None):
             messages = messages_of(item, before, self._quirks, thinking=thinking)
