@@ -1,0 +1,179 @@
+"""What holds for every wire protocol, over real HTTP: switching, cutting, sending anything."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import anyio
+import pytest
+
+from agentkit_core import (
+    FailureKind,
+    InlineBytes,
+    Item,
+    Media,
+    Modality,
+    ModelRequest,
+    ModelResponse,
+    Part,
+    Reasoning,
+    Text,
+    Transcript,
+    sendable,
+)
+from agentkit_core.testing import check_projection, check_sendable, hard_transcripts
+from agentkit_loop import Agent, TurnEnd
+from agentkit_providers import connect, default_registry
+from agentkit_providers.replay import Answer, Cut, ReplayServer, Request
+from agentkit_providers.replay import openai_chat as chat
+from agentkit_tools_core import tool
+
+PICTURE = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n"))
+
+
+class Spoken(NamedTuple):
+    """A protocol: a vendor that speaks it, and how its answers are made."""
+
+    provider: str
+    answers: ModuleType
+
+
+PROTOCOLS = {
+    "openai_chat": Spoken("compatible", chat),
+}
+
+
+@tool
+def look(at: str) -> list[Part]:
+    """Look at something."""
+    return [Text(f"{at}, seen"), PICTURE]
+
+
+# Any history can be sent to any vendor.
+
+
+@pytest.mark.parametrize("row", list(default_registry), ids=lambda row: row.name)
+def test_any_history_can_be_sent_to_every_vendor(row: Any) -> None:
+    projection: Any = default_registry.projection(row)
+    check_projection(projection, tools=(look.spec,))
+    for items in hard_transcripts().values():
+        target = projection.target("a-model")
+        check_sendable(sendable(items, target), target)
+
+
+# A conversation may go round all protocols.
+
+TURNS = ["Look at the sea.", "Look at the hill.", "Look at the town.", "Look at the sky."]
+
+
+def scripted(answers: ModuleType, turn: int) -> Callable[[Request], Answer]:
+    """Thinks and calls a tool, then thinks and says what came of it."""
+    thing = TURNS[turn].removeprefix("Look at ").removesuffix(".")
+    script: Iterator[Answer] = iter(
+        [
+            answers.tool_calls([("look", {"at": thing})], said="Let me see."),
+            answers.text(f"I saw {thing}.", reasoning="What did I see?"),
+        ]
+    )
+    return lambda request: next(script)
+
+
+async def converse(order: Sequence[str]) -> tuple[list[Item], list[Request]]:
+    """Have a turn with each protocol in the order, each on top of what was said before."""
+    history: list[Item] = []
+    requests: list[Request] = []
+    for turn, api in enumerate(order):
+        spoken = PROTOCOLS[api]
+        with ReplayServer(scripted(spoken.answers, turn)) as server:
+            model = connect(f"{spoken.provider}:a-model", base_url=server.url, api_key="key")
+            agent = Agent(model=model, tools=[look], instructions="Be brief.")
+            async with agent.session(history=history) as session:
+                result = await session.prompt(TURNS[turn])
+                assert result.end is TurnEnd.COMPLETED, result.failure
+                history = list(session.transcript)
+            requests += server.requests
+    return history, requests
+
+
+def gist(items: Sequence[Item]) -> list[tuple[str, str, list[Any], list[Any]]]:
+    """What was said, called and given, without what only one protocol knows."""
+    return [
+        (
+            item.kind,
+            item.text,
+            [(call.name, call.input) for call in item.tool_calls],
+            [result.output for result in item.tool_results],
+        )
+        for item in items
+    ]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+async def test_a_conversation_that_goes_round_equals_one_that_stayed(
+    backwards: bool, anyio_backend: str
+) -> None:
+    apis = list(itertools.islice(itertools.cycle(PROTOCOLS), len(TURNS)))
+    order = apis[::-1] if backwards else apis
+
+    went_round, requests = await converse(order)
+    stayed, _ = await converse([order[0]] * len(TURNS))
+
+    assert gist(went_round) == gist(stayed)
+    Transcript(went_round)  # keeps the rules
+    assert len(requests) == 2 * len(TURNS)
+    last = requests[-1].body.decode()
+    for thing in ("the sea", "the hill", "the town", "the sky"):
+        assert f"{thing}, seen" in last, "what tools gave in earlier turns goes along"
+    reasoned = [item for item in went_round if any(isinstance(p, Reasoning) for p in item.parts)]
+    assert len(reasoned) == len(TURNS), "reasoning is kept, whoever did it"
+
+
+# Wherever a stream is cut, the outcome is the turn or a typed failure.
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("api", PROTOCOLS)
+async def test_wherever_a_stream_is_cut_the_outcome_is_typed_and_nothing_stays_open(
+    api: str, anyio_backend: str
+) -> None:
+    spoken = PROTOCOLS[api]
+    whole: Answer = spoken.answers.tool_calls([("look", {"at": "é🙈"})], said="Let me look at it.")
+    length = len(whole.body)
+    places = iter(range(length + 1))
+
+    def cut(request: Request) -> Answer:
+        return whole.failing(Cut(after_bytes=next(places)))
+
+    with ReplayServer(cut) as server:
+        model = connect(f"{spoken.provider}:a-model", base_url=server.url, api_key="key")
+        request = ModelRequest(model="a-model", items=(Item.user("Look."),), tools=(look.spec,))
+        seen = [await model.complete(request) for _ in range(length + 1)]
+        with anyio.fail_after(5):
+            while server.open_connections:
+                await anyio.sleep(0.01)
+
+    complete = seen[-1]
+    assert complete.failure is None
+    assert complete.item.tool_calls[0].input == {"at": "é🙈"}
+    shown = ""
+    for response in seen:
+        check_cut(response, complete)
+        assert response.item.text.startswith(shown), "a later cut shows no less"
+        shown = response.item.text
+
+
+def check_cut(response: ModelResponse, complete: ModelResponse) -> None:
+    if response.failure is None:
+        assert gist([response.item]) == gist([complete.item])
+        return
+    assert response.failure.kind in {FailureKind.STREAM_CUT, FailureKind.CONNECTION}
+    assert response.failure.retryable
+    assert complete.item.text.startswith(response.item.text)
+    assert response.item.interrupted
+    for call in response.item.tool_calls:
+        finished = call.input == complete.item.tool_calls[0].input
+        assert finished or call.input_error is not None, "half a call is never offered to be run"
