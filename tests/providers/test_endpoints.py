@@ -1,10 +1,12 @@
 import subprocess
 import sys
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
+from agentkit_core import Modality, ThinkingLevel
 from agentkit_providers import (
     Endpoint,
     Registry,
@@ -14,6 +16,8 @@ from agentkit_providers import (
     connect,
     default_registry,
 )
+from agentkit_providers._thinking_levels import supported_level
+from agentkit_providers.catalogue import ModelCard
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 from strategies.tiny_chat import TinyChat
 
@@ -133,3 +137,69 @@ def test_a_protocol_of_ones_own_is_found_by_its_name() -> None:
     registry.register_api("tiny_chat", lambda endpoint, quirks: TinyChat())
 
     assert isinstance(connect("mine:m", registry=registry).projection, TinyChat)
+
+
+# One model of a row.
+
+
+def quirks_of(
+    row: Endpoint, model: str, card: ModelCard | None = None, given: Any = None
+) -> Quirks:
+    projection = Registry().projection(row.for_model(model, card), given)
+    assert isinstance(projection, OpenAIChat)
+    return projection.quirks
+
+
+def test_what_a_row_says_of_a_model_is_laid_over_its_quirks_in_order() -> None:
+    row = Endpoint(
+        name="one",
+        quirks={"json_schema": False, "parallel_tools": False},
+        models={
+            "qwen/*": {"parallel_tools": True, "supports_seed": False},
+            "*-32b": {"supports_seed": True, "supports_store": False},
+        },
+    )
+
+    assert quirks_of(row, "other") == Quirks(json_schema=False, parallel_tools=False)
+    assert quirks_of(row, "qwen/tiny") == Quirks(json_schema=False, supports_seed=False)
+    assert quirks_of(row, "Qwen/Q-32B") == Quirks(json_schema=False, supports_store=False)
+
+
+def test_a_callers_quirks_are_laid_over_what_the_row_says_of_the_model() -> None:
+    row = Endpoint(name="one", models={"m*": {"json_schema": False, "supports_seed": False}})
+
+    assert quirks_of(row, "m1", given={"json_schema": True}) == Quirks(supports_seed=False)
+    assert quirks_of(row, "m1", given=Quirks(supports_store=False)) == Quirks(supports_store=False)
+
+
+def test_a_quirk_of_a_model_that_does_not_exist_is_refused() -> None:
+    row = Endpoint(name="one", models={"m*": {"developer_rule": False}})
+
+    assert quirks_of(row, "other") == Quirks()
+    with pytest.raises(UnknownQuirk):
+        quirks_of(row, "m1")
+
+
+def test_what_the_catalogue_knows_of_a_model_is_laid_under_what_the_row_says() -> None:
+    words: dict[ThinkingLevel, str | None] = {ThinkingLevel.MINIMAL: None}
+    card = ModelCard(vendor="one", id="m", thinking_levels=words)
+    row = Endpoint(name="one", models={"m2": {"thinking_level_map": {"low": "default"}}})
+
+    assert quirks_of(row, "m", card).thinking_level_map == words
+    assert quirks_of(row, "m2", card).thinking_level_map == {ThinkingLevel.LOW: "default"}
+
+
+def test_a_model_that_cannot_think_has_no_level_but_off() -> None:
+    card = ModelCard(vendor="one", id="m", reasoning=False)
+    levels = quirks_of(Endpoint(name="one"), "m", card).thinking_level_map
+
+    assert {supported_level(asked, levels) for asked in ThinkingLevel} == {ThinkingLevel.OFF}
+
+
+def test_a_model_is_sent_the_media_that_both_it_and_its_vendor_take() -> None:
+    sees = ModelCard(vendor="one", id="m", media_in=frozenset({Modality.IMAGE, Modality.VIDEO}))
+    row = Endpoint(name="one", quirks={"media": ["image", "audio"]})
+
+    assert quirks_of(row, "m").media == {Modality.IMAGE, Modality.AUDIO}
+    assert quirks_of(row, "m", sees).media == {Modality.IMAGE}
+    assert quirks_of(row, "m", sees, {"media": ["audio"]}).media == {Modality.AUDIO}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentkit_core import JsonValue
+from agentkit_providers._model_card import ModelCard
 
 OPENAI_CHAT: Final = "openai_chat"
 """The api of Chat Completions, as OpenAI defined it and many servers speak it."""
@@ -34,3 +37,24 @@ class Endpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     quirks: dict[str, JsonValue] = field(default_factory=dict)
     """How the vendor's dialect differs, by the field names of the protocol's own quirks type
     (`agentkit_providers.openai_chat.Quirks`); empty means not at all."""
+    models: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
+    """How single models differ from the rest: patterns of their ids, as in file names and
+    whatever the case (`qwen/*`, `*-reasoner`), to quirks that are laid over `quirks`. Of several
+    that match, later ones are laid over earlier ones."""
+    catalogue: str = ""
+    """The vendor under whose name the catalogue has its models; empty means `name`."""
+    card: ModelCard | None = None
+    """What is known of the model, in the row that `for_model` makes."""
+
+    def for_model(self, model: str, card: ModelCard | None = None) -> Endpoint:
+        """Make the row of one model: `quirks` hold what `models` says of it.
+
+        Args:
+            model: Its id.
+            card: What else is known of it.
+        """
+        quirks, name = self.quirks, model.lower()
+        for pattern, differing in self.models.items():
+            if fnmatchcase(name, pattern.lower()):
+                quirks = {**quirks, **differing}
+        return replace(self, quirks=quirks, models={}, card=card)

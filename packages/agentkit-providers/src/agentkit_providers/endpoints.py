@@ -8,12 +8,14 @@ opens a connection, and a protocol's code is imported when its first model is ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from agentkit_core import AgentkitError, Projection
 from agentkit_providers._endpoint import OPENAI_CHAT, Endpoint
+from agentkit_providers._model_card import ModelCard
 from agentkit_providers._vendors import VENDORS
 
 __all__ = [
@@ -28,8 +30,11 @@ __all__ = [
 ]
 
 MakeProjection = Callable[[Endpoint, Any], Projection]
-"""Makes a protocol's projection for an endpoint. The second argument is what the caller gave as
-`quirks`: None, a mapping to be laid over the endpoint's own, or the protocol's quirks type."""
+"""Makes a protocol's projection for an endpoint, which is the row of one model where the model is
+known. The second argument is what the caller gave as `quirks`: None, a mapping to be laid over
+the endpoint's own, or the protocol's quirks type."""
+
+Q = TypeVar("Q", bound=msgspec.Struct)
 
 
 class UnknownProvider(AgentkitError):
@@ -129,13 +134,34 @@ class Registry:
 def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.openai_chat import OpenAIChat, Quirks
 
-    if not isinstance(quirks, Quirks):
-        fields = {**endpoint.quirks, **(quirks or {})}
-        unknown = sorted(set(fields) - set(Quirks.__struct_fields__))
-        if unknown:
-            raise UnknownQuirk(tuple(unknown), Quirks.__struct_fields__)
-        quirks = msgspec.convert(fields, Quirks)
-    return OpenAIChat(endpoint.name, quirks)
+    return OpenAIChat(endpoint.name, _quirks(endpoint, quirks, Quirks))
+
+
+def _quirks(endpoint: Endpoint, given: Any, kind: type[Q]) -> Q:
+    """Lay over each other what the catalogue, the row and the caller say, the last one on top."""
+    if isinstance(given, kind):
+        return given
+    known = kind.__struct_fields__
+    fields = {**_from_card(endpoint.card, known), **endpoint.quirks, **(given or {})}
+    unknown = sorted(set(fields) - set(known))
+    if unknown:
+        raise UnknownQuirk(tuple(unknown), known)
+    quirks = msgspec.convert(fields, kind)
+    taken = None if endpoint.card is None else endpoint.card.media_in
+    if taken is None or "media" not in known or "media" in (given or {}):
+        return quirks
+    return replace(quirks, media=quirks.media & taken)  # type: ignore[attr-defined]
+
+
+def _from_card(card: ModelCard | None, known: tuple[str, ...]) -> dict[str, Any]:
+    """What a card says that this protocol has a quirk for."""
+    if card is None:
+        return {}
+    facts = {
+        "thinking_level_map": card.thinking_level_map or None,
+        "max_output_tokens": card.max_output_tokens,
+    }
+    return {name: fact for name, fact in facts.items() if name in known and fact is not None}
 
 
 default_registry: Final = Registry(VENDORS)
