@@ -1,5 +1,6 @@
 """The concurrent driver, on asyncio and trio: side by side, cancelled, left early, no leftovers."""
 
+import asyncio
 import contextvars
 import gc
 import subprocess
@@ -887,3 +888,53 @@ async def test_x03_a_consumer_that_folds_after_each_start_sees_the_text_once() -
                 pass
 
     assert shown == ["Hel", "Hello"]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # trio cannot express it
+@pytest.mark.parametrize("beside", [[], ["c2"]], ids=["alone", "beside another"])
+async def test_a_tool_that_awaits_what_is_cancelled_is_an_error_and_not_the_end_of_the_run(
+    beside: list[str], anyio_backend: str
+) -> None:
+    @tool
+    async def wait() -> str:
+        """Wait for a task that somebody else cancels."""
+        task = asyncio.ensure_future(asyncio.sleep(60))
+        asyncio.get_running_loop().call_soon(task.cancel)
+        await task
+        return "never"
+
+    @tool
+    async def nod() -> str:
+        """Nod."""
+        return "yes"
+
+    calls = [call("wait", call_id="c1"), *(call("nod", call_id=one) for one in beside)]
+    agent = Agent(model=ScriptedModel(Reply.of(*calls), say("done")), tools=[wait, nod])
+    with anyio.fail_after(5):
+        result = await agent.run("go")
+
+    assert result.text == "done"
+    failures = [one.failure for one in result.items[1].tool_results]
+    assert failures == [ToolFailure.INTERRUPTED, *(None for _ in beside)]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # it is asyncio's own way
+async def test_a_host_that_cancels_its_task_by_asyncios_own_means_is_heard(
+    anyio_backend: str,
+) -> None:
+    begun = asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        begun.set()
+        await asyncio.sleep(60)
+        return "never"
+
+    model = ScriptedModel(call("wait"), say("done"))
+    task = asyncio.ensure_future(Agent(model=model, tools=[wait]).run("go"))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(model.requests) == 1

@@ -13,7 +13,7 @@ from agentkit_core import (
     ResponseFailed,
     ToolFailure,
 )
-from agentkit_loop._effects import AnsweredEffect, Preflight, StartTool
+from agentkit_loop._effects import Preflight, StartTool
 from agentkit_loop._inputs import (
     Input,
     PreflightAllowed,
@@ -35,10 +35,8 @@ def tool_done(effect: StartTool, outcome: ToolOutcome) -> ToolDone:
     return ToolDone(effect.id, outcome.result, outcome.stop)
 
 
-def lost(effect: AnsweredEffect) -> Input | None:
-    """Make the answer of a tool that ended without one; None for what is no tool."""
-    if not isinstance(effect, StartTool):
-        return None
+def lost(effect: StartTool) -> ToolDone:
+    """Make the answer of a tool that ended without one."""
     text = f"{effect.name} was cancelled from within; it may have had an effect."
     result = error_result(effect.call_id, text, ToolFailure.INTERRUPTED, started=True)
     return ToolDone(effect.id, result)

@@ -10,6 +10,7 @@ per read.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -165,11 +166,6 @@ class ConcurrentDriver(Stepper):
         try:
             try:
                 answer = await self._perform_one(effect)
-            except anyio.get_cancelled_exc_class():
-                # A tool that waits for something that is cancelled ends as if it were itself.
-                if anyio.get_current_task().has_pending_cancellation():
-                    raise
-                answer = lost(effect)
             finally:
                 self._running -= 1
             if answer is not None:
@@ -225,12 +221,29 @@ class ConcurrentDriver(Stepper):
 
     async def _run_tool(self, effect: StartTool) -> Input:
         context = self.context_of(effect, lambda told: self.on_thread(lambda: self.feed(told)))
-        outcome = await self._executor.run(context.request, context, to_thread=_to_thread)
+        try:
+            outcome = await self._executor.run(context.request, context, to_thread=_to_thread)
+        except anyio.get_cancelled_exc_class():
+            # A tool that waits for something that is cancelled ends as if it were itself.
+            if _is_cancelled():
+                raise
+            return lost(effect)
         return tool_done(effect, outcome)
 
     async def _wait(self, effect: StartTimer) -> Input:
         await self._clock.sleep(self.seconds_until(effect.at))
         return TimerFired(effect.id)
+
+
+def _is_cancelled() -> bool:
+    """Whether someone wants the running task to end, by a scope or by asyncio's own means."""
+    if anyio.get_current_task().has_pending_cancellation():
+        return True
+    asyncio: Any = sys.modules.get("asyncio")
+    try:
+        return asyncio is not None and asyncio.current_task().cancelling() > 0
+    except RuntimeError:  # trio runs
+        return False
 
 
 async def _close(reading: _Reading) -> None:
