@@ -29,6 +29,13 @@ from agentkit_core import (
     Text,
     without_lone_surrogates,
 )
+from agentkit_providers._readings import (
+    bytes_of,
+    extend,
+    image_of,
+    joined_texts,
+    mended,
+)
 from agentkit_providers.openai_chat._metadata_keys import (
     ANNOTATIONS_KEY,
     API,
@@ -39,13 +46,6 @@ from agentkit_providers.openai_chat._metadata_keys import (
     REASONING_FIELD_KEY,
     REFUSAL_KEY,
     TRANSCRIPT_KEY,
-)
-from agentkit_providers.openai_chat._readings import (
-    bytes_of,
-    extend,
-    image_of,
-    joined_texts,
-    mended,
 )
 from agentkit_providers.openai_chat._reasoning_details import DetailsJoin, visible_text
 from agentkit_providers.openai_chat._tool_slots import ToolSlot, ToolSlots, merged_extra

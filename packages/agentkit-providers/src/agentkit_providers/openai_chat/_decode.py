@@ -26,14 +26,13 @@ from agentkit_core import (
     UsageReported,
     fold,
 )
+from agentkit_providers._broken_answers import cut_off, unreadable
 from agentkit_providers._errors import classify_error
 from agentkit_providers._sse import SseDecoder
 from agentkit_providers.openai_chat._answer import Answer
 from agentkit_providers.openai_chat._ends import (
-    cut_off,
     failed_finish,
     finish_reason,
-    unreadable,
     without_choice,
 )
 from agentkit_providers.openai_chat._metadata_keys import API, FINISH_REASONS_KEY
@@ -51,6 +50,7 @@ from agentkit_providers.openai_chat._wire_events import (
 )
 
 _AUDIO_TYPES: Final = {"mp3": "audio/mpeg", "pcm16": "audio/pcm"}
+_SENDER: Final = "Chat Completions"
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 _TRUNCATED: Final = "Input data was truncated"
 """What msgspec says of JSON that breaks off."""
@@ -158,7 +158,7 @@ class OpenAIChatDecoder:
             # characters, bytes that are no UTF-8.
             value = json.loads(payload.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError) as error:
-            self._fail(unreadable(payload, error), out)
+            self._fail(unreadable(payload, error, _SENDER), out)
             return None
         self._answer.careful = True
         for answer, _ in self._others.values():
@@ -169,7 +169,7 @@ class OpenAIChatDecoder:
             if isinstance(value, dict) and value.get("error"):
                 self._fail(classify_error(value), out)
             else:
-                self._fail(unreadable(payload, error), out)
+                self._fail(unreadable(payload, error, _SENDER), out)
             return None
 
     def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:

@@ -32,11 +32,6 @@ _FAILURES: Final[Mapping[str, FailureKind]] = {
 
 T = TypeVar("T")
 
-_SHOWN: Final = 200
-"""How much of a payload that cannot be read is shown."""
-_RAW: Final = 8192
-"""How much of it is kept."""
-
 
 def finish_reason(word: str, *, calls: bool, refused: bool) -> FinishReason:
     """Map a finish reason.
@@ -81,25 +76,6 @@ def _named(word: str, table: Mapping[str, T]) -> T | None:
         return found
     whole, _, detail = word.partition(":")
     return table.get(detail.strip()) or table.get(whole.strip())
-
-
-def unreadable(payload: bytes, error: Exception) -> ProviderFailure:
-    """An event that is no JSON, or not of the shape that the protocol has."""
-    shown = payload[:_SHOWN].decode("utf-8", "replace")
-    return ProviderFailure(
-        kind=FailureKind.PROTOCOL,
-        message=f"the answer is not what Chat Completions send ({error}): {shown}",
-        raw=payload[:_RAW].decode("utf-8", "replace"),
-    )
-
-
-def cut_off() -> ProviderFailure:
-    """A body that is over before its answer is."""
-    return ProviderFailure(
-        kind=FailureKind.STREAM_CUT,
-        message="the answer ended before its end mark",
-        retryable=True,
-    )
 
 
 def without_choice() -> ProviderFailure:

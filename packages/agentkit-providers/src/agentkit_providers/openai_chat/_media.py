@@ -9,16 +9,14 @@ from base64 import b64encode
 from typing import Final
 
 from agentkit_core import (
-    DataRef,
     File,
-    Handle,
     InlineBytes,
     InlineText,
     Media,
     Modality,
-    UnsupportedContent,
     Uri,
 )
+from agentkit_providers._addresses import address_of
 from agentkit_providers.openai_chat._metadata_keys import API, DETAIL_KEY
 from agentkit_providers.openai_chat._wire_request import (
     AudioPart,
@@ -49,9 +47,9 @@ def media_part(media: Media) -> ContentPart:
     match media.modality:
         case Modality.IMAGE:
             detail = media.metadata.get(DETAIL_KEY)
-            return ImagePart(ImageUrl(_address(media.data, mime_type), detail))
+            return ImagePart(ImageUrl(address_of(media.data, mime_type, API), detail))
         case Modality.VIDEO:
-            return VideoPart(VideoUrl(_address(media.data, mime_type)))
+            return VideoPart(VideoUrl(address_of(media.data, mime_type, API)))
         case Modality.AUDIO:
             return _audio_part(media, mime_type)
         case Modality.BINARY:
@@ -68,10 +66,10 @@ def file_part(file: File) -> ContentPart:
     if isinstance(data, InlineText):
         return TextPart(f"[File {file.name}]\n{data.text}" if file.name else data.text)
     if mime_type.startswith("image/"):
-        return ImagePart(ImageUrl(_address(data, mime_type)))
+        return ImagePart(ImageUrl(address_of(data, mime_type, API)))
     if isinstance(data, Uri) and data.uri.startswith(_FILE_ID):
         return FilePart(FileContent(file_id=data.uri))
-    return FilePart(FileContent(file.name or "document", _address(data, mime_type)))
+    return FilePart(FileContent(file.name or "document", address_of(data, mime_type, API)))
 
 
 def _audio_part(media: Media, mime_type: str) -> ContentPart:
@@ -85,20 +83,3 @@ def _audio_part(media: Media, mime_type: str) -> ContentPart:
         return TextPart("(audio omitted: this protocol takes audio by value only)")
     kind = mime_type.partition("/")[2].partition(";")[0]
     return AudioPart(InputAudio(base64, _AUDIO_FORMATS.get(kind, kind or "wav")))
-
-
-def _address(data: DataRef, mime_type: str) -> str:
-    match data:
-        case Uri(uri=uri):
-            return uri
-        case InlineBytes(data=content):
-            return f"data:{mime_type};base64,{b64encode(content).decode()}"
-        case InlineText(text=text):
-            content = text.encode("utf-8", "replace")
-            return f"data:{mime_type};base64,{b64encode(content).decode()}"
-        case Handle(artifact_id=artifact_id):
-            raise UnsupportedContent(
-                f"the artifact {artifact_id!r}",
-                target=API,
-                advice="put its bytes or its address in its place first",
-            )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from agentkit_core import CostUsage, TokenUsage, Usage
+from agentkit_core import TokenUsage, Usage
+from agentkit_providers._counts import cost_of, count, counts_in
 from agentkit_providers.openai_chat._metadata_keys import USAGE_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 
@@ -18,24 +18,24 @@ def usage_of(raw: Mapping[str, Any], quirks: Quirks) -> Usage | None:
     more than the prompt (Azure's Grok), none are left over. Whether reasoning is part of the
     completion count is settled by the total, where there is one.
     """
-    prompt, completion = _count(raw, "prompt_tokens"), _count(raw, "completion_tokens")
+    prompt, completion = count(raw, "prompt_tokens"), count(raw, "completion_tokens")
     if prompt is None and completion is None:
         return None
-    details = _object(raw, "prompt_tokens_details")
-    cached = _count(details, "cached_tokens")
+    details = counts_in(raw, "prompt_tokens_details")
+    cached = count(details, "cached_tokens")
     if cached is None:
-        cached = _count(raw, "prompt_cache_hit_tokens")  # DeepSeek
+        cached = count(raw, "prompt_cache_hit_tokens")  # DeepSeek
     if cached is None:
-        cached = _count(raw, "cached_tokens")  # Moonshot
-    written = _count(details, "cache_write_tokens")
-    reasoning = _count(_object(raw, "completion_tokens_details"), "reasoning_tokens")
+        cached = count(raw, "cached_tokens")  # Moonshot
+    written = count(details, "cache_write_tokens")
+    reasoning = count(counts_in(raw, "completion_tokens_details"), "reasoning_tokens")
     if reasoning is None:
-        reasoning = _count(raw, "reasoning_tokens")  # Copilot
-    cost = _cost(raw, quirks.cost_currency)
+        reasoning = count(raw, "reasoning_tokens")  # Copilot
+    cost = cost_of(raw, quirks.cost_currency)
     return Usage(
         tokens=TokenUsage(
             input=None if prompt is None else max(0, prompt - (cached or 0) - (written or 0)),
-            output=_output(prompt, completion, reasoning, _count(raw, "total_tokens"), quirks),
+            output=_output(prompt, completion, reasoning, count(raw, "total_tokens"), quirks),
             cache_read=cached,
             cache_write=written,
             reasoning=reasoning,
@@ -63,32 +63,3 @@ def _output(
         if rest in (0, reasoning):
             excluded = rest == reasoning
     return completion + reasoning if excluded else completion
-
-
-def _cost(raw: Mapping[str, Any], currency: str | None) -> CostUsage:
-    if currency is None:
-        return CostUsage()
-    cost = raw.get("cost")
-    if isinstance(cost, Mapping):
-        cost = cost.get("total_cost")
-    if isinstance(cost, bool) or not isinstance(cost, int | float | str):
-        return CostUsage()
-    try:
-        amount = Decimal(str(cost))
-    except InvalidOperation:
-        return CostUsage()
-    return CostUsage({currency: amount}) if amount.is_finite() else CostUsage()
-
-
-def _object(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = raw.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _count(raw: Mapping[str, Any], name: str) -> int | None:
-    found = raw.get(name)
-    if isinstance(found, float) and found.is_integer():
-        found = int(found)
-    if isinstance(found, bool) or not isinstance(found, int):
-        return None
-    return max(0, found)

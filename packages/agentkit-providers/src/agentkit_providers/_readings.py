@@ -1,4 +1,4 @@
-"""Small readings: an image's address, base64, texts in lists, halves of characters."""
+"""Small readings that protocols share: addresses of images, base64, halves of characters."""
 
 from __future__ import annotations
 
