@@ -85,7 +85,7 @@ def counts() -> SearchStrategy[int | None]:
 @cache
 def token_usages() -> SearchStrategy[TokenUsage]:
     """Any token counts."""
-    return st.builds(TokenUsage, counts(), counts(), counts(), counts(), counts())
+    return st.builds(TokenUsage, *[counts()] * 6)
 
 
 @cache

@@ -1,8 +1,9 @@
 """Usage: what model calls cost in tokens and money.
 
 Counts are disjoint: `input` (not from a cache), `cache_read`, `cache_write` and `output`
-never hold the same token twice; `reasoning` alone is a share of `output`. `None` is "not
-reported", which is not zero. Money is `Decimal`, per currency; an unknown price is unknown.
+never hold the same token twice; `reasoning` is a share of `output`, and `cache_write_1h` of
+`cache_write`. `None` is "not reported", which is not zero. Money is `Decimal`, per currency; an
+unknown price is unknown.
 
 Adding is associative and has a neutral element (`TokenUsage()`, `CostUsage()`, `Usage()`),
 so usage can be summed in any grouping; reports of one and the same request replace each
@@ -34,6 +35,8 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True):
     """Prompt tokens written to the provider's cache."""
     reasoning: int | None = None
     """The share of `output` that was spent on reasoning."""
+    cache_write_1h: int | None = None
+    """The share of `cache_write` that the provider keeps for an hour, which costs more."""
 
     @property
     def prompt(self) -> int | None:
@@ -55,6 +58,7 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True):
             _sum(self.cache_read, other.cache_read),
             _sum(self.cache_write, other.cache_write),
             _sum(self.reasoning, other.reasoning),
+            _sum(self.cache_write_1h, other.cache_write_1h),
         )
 
     def updated_by(self, later: TokenUsage) -> TokenUsage:
@@ -65,6 +69,7 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True):
             _later(self.cache_read, later.cache_read),
             _later(self.cache_write, later.cache_write),
             _later(self.reasoning, later.reasoning),
+            _later(self.cache_write_1h, later.cache_write_1h),
         )
 
 
