@@ -3,6 +3,7 @@
 Importing it loads no HTTP client and no protocol; the first model of a kind does.
 """
 
+from agentkit_providers._attempt import AttemptFailed, OnRetry
 from agentkit_providers._endpoint import Endpoint
 from agentkit_providers._key import MissingKey, UnusableHeader, UnusableKey
 from agentkit_providers._secret import Secret
@@ -16,11 +17,13 @@ from agentkit_providers.endpoints import (
 from agentkit_providers.model import BadModelName, HttpModel, MissingBaseUrl, connect
 
 __all__ = [
+    "AttemptFailed",
     "BadModelName",
     "Endpoint",
     "HttpModel",
     "MissingBaseUrl",
     "MissingKey",
+    "OnRetry",
     "Registry",
     "Secret",
     "UnknownApi",

@@ -43,6 +43,8 @@ class Endpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     that match, later ones are laid over earlier ones."""
     catalogue: str = ""
     """The vendor under whose name the catalogue has its models; empty means `name`."""
+    catalogue_prices: bool = True
+    """Whether models cost here what the catalogue says; else their prices are unknown."""
     card: ModelCard | None = None
     """What is known of the model, in the row that `for_model` makes."""
 

@@ -72,6 +72,8 @@ class ModelCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
     thinking_levels: dict[ThinkingLevel, str | None] = field(default_factory=dict)
     """The vendor's word for a level, or None where the model lacks it. Levels up to `high` that
     are not named are had by their own names, `xhigh` and `max` are not."""
+    temperature: bool | None = None
+    """Whether `temperature` and `top_p` may be sent."""
     prices: Prices | None = None
     source: str = ""
     """Where this is written."""

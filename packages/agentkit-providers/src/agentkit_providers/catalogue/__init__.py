@@ -1,5 +1,15 @@
-"""Model cards: what is known of models, and what their answers cost."""
+"""The catalogue: what is known of models, and what their answers cost."""
 
 from agentkit_providers._model_card import ModelCard, Prices, PriceTier, Rates
+from agentkit_providers.catalogue._catalogue import Catalogue, default_catalogue
+from agentkit_providers.catalogue._cost import cost
 
-__all__ = ["ModelCard", "PriceTier", "Prices", "Rates"]
+__all__ = [
+    "Catalogue",
+    "ModelCard",
+    "PriceTier",
+    "Prices",
+    "Rates",
+    "cost",
+    "default_catalogue",
+]

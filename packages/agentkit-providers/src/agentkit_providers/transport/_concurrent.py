@@ -39,7 +39,7 @@ def respond(call: Call, client: httpx.AsyncClient | None) -> BatchStream:
         call: The request.
         client: The caller's own client, which stays open; None takes the event loop's.
     """
-    return BatchStream(call, client)
+    return BatchStream(_batches(call, client))
 
 
 class BatchStream:
@@ -47,12 +47,15 @@ class BatchStream:
 
     Iterate to the end, or leave early and `aclose`; both free the connection. So does dropping
     it, a little later.
+
+    Args:
+        batches: What is iterated; an asynchronous generator.
     """
 
     __slots__ = ("_batches",)
 
-    def __init__(self, call: Call, client: httpx.AsyncClient | None) -> None:
-        self._batches = cast("AsyncGeneratorType[Batch, None]", _batches(call, client))
+    def __init__(self, batches: AsyncIterator[Batch]) -> None:
+        self._batches = cast("AsyncGeneratorType[Batch, None]", batches)
 
     def __aiter__(self) -> BatchStream:
         return self

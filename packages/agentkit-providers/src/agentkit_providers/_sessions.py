@@ -1,0 +1,59 @@
+"""Conversations with a model behind HTTP: what `HttpModel.open` and `open_blocking` give.
+
+A session keeps what was written of the history, so that the next request writes what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from agentkit_core import ModelEvent, ModelRequest, SessionId
+
+if TYPE_CHECKING:
+    from agentkit_providers.transport._concurrent import BatchStream
+
+Batches = Generator[tuple[ModelEvent, ...], None, None]
+
+
+class HttpSession:
+    """One conversation with a model over an event loop.
+
+    Args:
+        ask: Asks once.
+        session_id: Goes with the requests that name no session.
+    """
+
+    def __init__(self, ask: Callable[[ModelRequest], BatchStream], session_id: SessionId) -> None:
+        self._ask = ask
+        self._session_id = session_id
+
+    def respond(self, request: ModelRequest, /) -> BatchStream:
+        """Ask once; see `HttpModel.stream`."""
+        return self._ask(_of_session(request, self._session_id))
+
+    async def close(self) -> None:
+        """Do nothing: connections belong to the event loop, and are closed with it."""
+
+
+class BlockingHttpSession:
+    """One conversation with a model without an event loop; see `HttpSession`."""
+
+    def __init__(self, ask: Callable[[ModelRequest], Batches], session_id: SessionId) -> None:
+        self._ask = ask
+        self._session_id = session_id
+
+    def respond(self, request: ModelRequest, /) -> Batches:
+        """Ask once; see `HttpModel.stream_blocking`."""
+        return self._ask(_of_session(request, self._session_id))
+
+    def close(self) -> None:
+        """Do nothing: idle connections are kept for the next request of any session."""
+
+
+def _of_session(request: ModelRequest, session_id: SessionId) -> ModelRequest:
+    if request.session_id is not None:
+        return request
+    return replace(request, session_id=session_id)

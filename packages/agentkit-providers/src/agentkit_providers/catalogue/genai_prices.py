@@ -1,0 +1,118 @@
+"""Cards from the data of `genai-prices`, which is kept up to date; needs the `prices` extra.
+
+    model = connect("groq:openai/gpt-oss-120b", card=card("groq", "openai/gpt-oss-120b"))
+
+It knows prices and context windows. What the built-in card of a model says besides stays.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+from msgspec.structs import replace
+
+from agentkit_providers._model_card import ModelCard, Prices, PriceTier
+from agentkit_providers.catalogue._catalogue import default_catalogue
+
+try:
+    import genai_prices
+    from genai_prices.data_snapshot import get_snapshot
+    from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
+except ImportError as error:
+    raise ImportError(
+        "agentkit_providers.catalogue.genai_prices needs genai-prices: "
+        "pip install 'agentkit-providers[prices]'"
+    ) from error
+
+__all__ = ["card"]
+
+_THEIR_NAMES: Final = {"xai": "x-ai", "moonshot": "moonshotai"}
+"""Vendors who have another name there."""
+_RATES: Final = {
+    "input_per_mtok": "input_mtok",
+    "output_per_mtok": "output_mtok",
+    "cache_read_per_mtok": "cache_read_mtok",
+    "cache_write_per_mtok": "cache_write_mtok",
+    "cache_write_1h_per_mtok": "cache_write_1h_mtok",
+}
+
+
+def card(vendor: str, model: str, *, at: datetime | None = None) -> ModelCard | None:
+    """Make the card of a model.
+
+    Args:
+        vendor: The vendor's name among the endpoints.
+        model: The model's id, as the vendor knows it.
+        at: The moment whose prices are wanted, with its time zone; None is now. Some vendors'
+            prices depend on the time of day.
+
+    Returns:
+        None where the vendor or the model is not known there.
+    """
+    theirs = _THEIR_NAMES.get(vendor, vendor)
+    try:
+        _, found = get_snapshot().find_provider_model(model, None, theirs, None)
+    except LookupError:
+        return None
+    at = at or datetime.now(tz=UTC)
+    known = default_catalogue().find(vendor, model) or ModelCard(vendor=vendor, id=model)
+    return replace(
+        known,
+        name=known.name or found.name or "",
+        context_window=found.context_window or known.context_window,
+        prices=_prices(found, at),
+        source=f"genai-prices {genai_prices.__version__}",
+        checked_on=at.date(),
+    )
+
+
+def _prices(found: ModelInfo, at: datetime) -> Prices | None:
+    listed = found.get_prices(at)
+    rates = _rates(listed)
+    if rates is None:
+        return None
+    starts = sorted(
+        {
+            tier.start
+            for name in _RATES.values()
+            if isinstance(price := getattr(listed, name), TieredPrices)
+            for tier in price.tiers
+        }
+    )
+    tiers = (
+        PriceTier(above_prompt_tokens=start, **beyond)
+        for start in starts
+        if (beyond := _rates(listed, start + 1)) is not None
+    )
+    prices = Prices(**rates)  # type: ignore[arg-type]
+    factors = _service_tiers(found, at, rates)
+    return replace(prices, tiers=tuple(tiers), service_tiers=factors)
+
+
+def _service_tiers(found: ModelInfo, at: datetime, rates: dict[str, Decimal]) -> dict[str, Decimal]:
+    """The factors of service tiers, of those where it is the same for input and output."""
+    names = {variant.when.get("service_tier") for variant in found.price_variants or ()}
+    factors: dict[str, Decimal] = {}
+    for name in sorted(name for name in names if name):
+        other = _rates(found.get_prices(at, {"service_tier": name}))
+        if other is None or not (rates["input_per_mtok"] and rates["output_per_mtok"]):
+            continue
+        factor = other["input_per_mtok"] / rates["input_per_mtok"]
+        if factor != 1 and other["output_per_mtok"] == factor * rates["output_per_mtok"]:
+            factors[name] = factor
+    return factors
+
+
+def _rates(listed: ModelPrice, prompt_tokens: int = 0) -> dict[str, Decimal] | None:
+    """What a million tokens cost in a request with that long a prompt; None if not known."""
+    rates: dict[str, Decimal] = {}
+    for ours, theirs in _RATES.items():
+        price = getattr(listed, theirs)
+        if isinstance(price, TieredPrices):
+            beyond = [tier for tier in price.tiers if prompt_tokens > tier.start]
+            price = beyond[-1].price if beyond else price.base
+        if price is not None:
+            rates[ours] = price
+    return rates if {"input_per_mtok", "output_per_mtok"} <= rates.keys() else None
