@@ -98,3 +98,12 @@ def test_a_result_that_comes_late_moves_to_its_call() -> None:
     kinds = [ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL, ItemKind.USER]
     assert [item.kind for item in history.items] == kinds
     assert history.items[2].tool_results[0].output == TextOutput("seen")
+
+
+def test_a_result_may_reach_back_over_a_call_that_is_still_open() -> None:
+    first, second = ToolCall(ToolCallId("c1"), "look"), ToolCall(ToolCallId("c2"), "look")
+    history = SendableHistory(CHAT)
+    answered = Item.tool(ToolResult(first.id, TextOutput("seen")))
+
+    grow(history, [Item.assistant(first), Item.assistant(second), answered])
+    grow(history, [Item.assistant(first), Item.assistant(second), answered, Item.user("go on")])

@@ -114,3 +114,8 @@ def test_the_same_model_means_provider_and_protocol_and_model() -> None:
 
 def test_users_tools_and_notifications_ask_for_an_answer() -> None:
     assert {ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION} == DRIVEABLE_KINDS
+
+
+def test_what_is_neither_text_nor_part_is_refused_by_what_it_is() -> None:
+    with pytest.raises(TypeError, match="not of 5"):
+        Item.user(5)  # type: ignore[arg-type]

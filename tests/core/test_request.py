@@ -14,6 +14,7 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     PartEnd,
+    RecordError,
     ResponseFormat,
     SessionId,
     ThinkingLevel,
@@ -85,3 +86,10 @@ def test_a_cache_mark_stands_after_tools_items_or_parts(mark: CacheMark) -> None
 def test_a_request_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
         FULL.model = "other"  # type: ignore[misc]
+
+
+def test_an_extra_field_stands_under_the_name_of_its_protocol() -> None:
+    with pytest.raises(TypeError, match=r"'openai_chat': \{'n'"):
+        ModelOptions(extra={"n": 2})  # type: ignore[dict-item]
+    with pytest.raises(RecordError):
+        from_json(b'{"extra": {"n": 2}}', ModelOptions)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentkit_core import Item, RecordError
-from agentkit_loop import Submit, decode_state, encode_state, step
+from agentkit_loop import LoopConfig, Submit, decode_state, encode_state, step
 from strategies.rig import Rig
 
 
@@ -39,3 +39,8 @@ def test_text_that_is_no_unicode_can_be_saved() -> None:
     ((item,),) = decode_state(encode_state(state)).inputs
 
     assert item.text == "half \ufffd"
+
+
+def test_a_config_under_which_no_tool_could_run_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_parallel is at least 1"):
+        LoopConfig(max_parallel=0)

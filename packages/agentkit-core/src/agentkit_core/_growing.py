@@ -9,7 +9,7 @@ done from the start; the result is that of `sendable` in every case.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import is_
 
 from agentkit_core._ids import ToolCallId
@@ -53,13 +53,15 @@ class SendableHistory:
         if (
             len(items) < known
             or not all(map(is_, self._settled, items))
-            or self._answers_settled_calls(tail)
+            or _reaches_back(tail, self._calls)
         ):
             self._restart()
             tail = items
         whole = self.target.consecutive_roles
         same = len(self._sending.made if whole else self._merged)
         settled = len(tail) - _open_at_end(tail)
+        if _reaches_back(tail[settled:], _calls_of(tail[:settled])):
+            settled = 0
         self._settle(tail[:settled])
         sending = self._sending
         if settled < len(tail):
@@ -71,21 +73,9 @@ class SendableHistory:
             self.items = [*self._merged, *merged(sending.made[self._group_at :], self.target)]
         return same
 
-    def _answers_settled_calls(self, tail: Sequence[Item]) -> bool:
-        """Whether a result comes late, or once more, for a call that is settled."""
-        waiting = Counter[ToolCallId]()
-        for item in tail:
-            waiting.update(call.id for call in item.tool_calls)
-            for result in item.tool_results:
-                if waiting[result.call_id] > 0:
-                    waiting[result.call_id] -= 1
-                elif result.call_id in self._calls:
-                    return True
-        return False
-
     def _settle(self, items: Sequence[Item]) -> None:
         self._settled += items
-        self._calls.update(call.id for item in items for call in item.tool_calls)
+        self._calls |= _calls_of(items)
         self._sending.take(items)
         if self.target.consecutive_roles:
             return
@@ -96,6 +86,23 @@ class SendableHistory:
         if last > self._group_at:
             self._merged += merged(made[self._group_at : last], self.target)
             self._group_at = last
+
+
+def _calls_of(items: Sequence[Item]) -> set[ToolCallId]:
+    return {call.id for item in items for call in item.tool_calls}
+
+
+def _reaches_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
+    """Whether a result among items comes late, or once more, for one of the calls before them."""
+    waiting = Counter[ToolCallId]()
+    for item in items:
+        waiting.update(call.id for call in item.tool_calls)
+        for result in item.tool_results:
+            if waiting[result.call_id] > 0:
+                waiting[result.call_id] -= 1
+            elif result.call_id in calls:
+                return True
+    return False
 
 
 def _joins(item: Item, following: Item) -> bool:

@@ -155,6 +155,9 @@ class Item(Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def _of(cls, kind: ItemKind, content: tuple[str | Part, ...]) -> Item:
+        for one in content:
+            if not isinstance(one, str) and type(one) not in KIND_OF_PART:
+                raise TypeError(f"an item is made of texts and parts, not of {one!r}")
         return cls(kind, tuple(Text(one) if isinstance(one, str) else one for one in content))
 
 

@@ -137,7 +137,11 @@ class Timeouts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the model should answer, in words that no provider owns."""
+    """How the model should answer, in words that no provider owns.
+
+    Raises:
+        TypeError: An extra field does not stand under the name of its protocol.
+    """
 
     thinking: ThinkingLevel | None = None
     max_output_tokens: int | None = None
@@ -151,9 +155,17 @@ class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     response_format: ResponseFormat | None = None
     cache: CacheRequest | None = None
     timeouts: Timeouts = Timeouts()
-    extra: dict[str, JsonValue] = field(default_factory=dict)
+    extra: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
     """Fields of one protocol, by the name of its api: `{"openai_chat": {"n": 2}}` is merged last
     into the body that `openai_chat` sends; other protocols leave it alone."""
+
+    def __post_init__(self) -> None:
+        for api, fields in self.extra.items():
+            if not isinstance(fields, dict):
+                raise TypeError(
+                    f"extra[{api!r}] is no object; extra fields stand under the name of their "
+                    f"protocol, as in {{'openai_chat': {{{api!r}: …}}}}"
+                )
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):

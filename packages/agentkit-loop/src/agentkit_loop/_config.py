@@ -39,7 +39,11 @@ class BusyInput(StrEnum):
 
 
 class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a run behaves. All defaults are what most chat agents want."""
+    """How a run behaves. All defaults are what most chat agents want.
+
+    Raises:
+        ValueError: No tool could ever run.
+    """
 
     execution: Execution = Execution.PARALLEL
     max_parallel: int | None = None
@@ -56,3 +60,7 @@ class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     otherwise the model is forced for ever, and the turn ends by a limit."""
     limits: Limits = Limits()
     retry: RetryPolicy = RetryPolicy()
+
+    def __post_init__(self) -> None:
+        if self.max_parallel is not None and self.max_parallel < 1:
+            raise ValueError(f"max_parallel is at least 1, or None, and not {self.max_parallel}")
