@@ -1,0 +1,68 @@
+"""Chat Completions requests: what means the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from providers.requests.reading import Body
+from providers.requests.rules import Rule, drop_default, drop_nulls, parsed
+
+
+def _messages(body: Any) -> Iterator[Body]:
+    return (one for one in body.get("messages") or () if isinstance(one, dict))
+
+
+def _list_content(body: Any) -> None:
+    for message in _messages(body):
+        if isinstance(message.get("content"), str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
+
+
+def _object_addresses(body: Any) -> None:
+    for message in _messages(body):
+        for entry in message.get("content") or ():
+            if isinstance(entry, dict) and isinstance(entry.get("image_url"), str):
+                entry["image_url"] = {"url": entry["image_url"]}
+
+
+def _parsed_arguments(body: Any) -> None:
+    for message in _messages(body):
+        for call in message.get("tool_calls") or ():
+            call["function"]["arguments"] = parsed(call["function"].get("arguments"))
+
+
+def _nothing_beside_calls(body: Any) -> None:
+    for message in _messages(body):
+        if message.get("tool_calls") and message.get("content") in ("", []):
+            del message["content"]
+
+
+def _said_descriptions(body: Any) -> None:
+    for tool in body.get("tools") or ():
+        function = tool.get("function", {})
+        if function.get("description") == "":
+            del function["description"]
+
+
+def _unsaid_five_minutes(body: Any) -> None:
+    entries = [entry for one in _messages(body) for entry in one.get("content") or ()]
+    for one in (*_messages(body), *entries, *(body.get("tools") or ())):
+        if isinstance(one.get("cache_control"), dict) and one["cache_control"].get("ttl") == "5m":
+            del one["cache_control"]["ttl"]
+
+
+RULES: Final = (
+    Rule("null is absence", "every optional field is nullable and has null by default", drop_nulls),
+    Rule("stream: false is absence", "false is its default", drop_default("stream", False)),
+    Rule(
+        "an empty content beside calls is absence",
+        "content is required only where there are no calls",
+        _nothing_beside_calls,
+    ),
+    Rule("a text is a list of one text", "both are said to be a content", _list_content),
+    Rule("an empty description is absence", "descriptions are optional", _said_descriptions),
+    Rule("a ttl of 5m is absence", "five minutes are its default", _unsaid_five_minutes),
+    Rule("an address is an object with it", "Mistral takes both", _object_addresses),
+    Rule("arguments are JSON", "spaces and order of keys are the writer's own", _parsed_arguments),
+)

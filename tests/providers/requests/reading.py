@@ -1,0 +1,87 @@
+"""Recorded request bodies read back into our types: what the readers of all protocols share.
+
+A reader takes a body in its normal form (see `rules`) and gives the `ModelRequest` that should
+encode to it. What a request has no place for is named by a reason that follows from the body,
+never from what an encoder makes of it.
+"""
+
+from __future__ import annotations
+
+import typing
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from agentkit_core import InlineBytes, ModelRequest, Projection, Target, Uri
+from providers.requests.rules import Rule
+
+Body = dict[str, Any]
+"""A request body, or an object inside one."""
+
+
+class NotExpressible(Exception):
+    """The body says something that a `ModelRequest` has no place for; the text says what."""
+
+
+class TargetedProjection(Projection, typing.Protocol):
+    """A projection that also says what its models can be sent."""
+
+    def target(self, model: str) -> Target:
+        """Say what the model can be sent."""
+        ...
+
+
+class Reading(NamedTuple):
+    """A body in our types."""
+
+    request: ModelRequest
+    projection: TargetedProjection
+    """The vendor's, with the quirks that the body shows."""
+    quirks: frozenset[str] = frozenset()
+    """Which of them are not those of the vendor's row."""
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Which fields go through `ModelOptions.extra`."""
+        return tuple(name for fields in self.request.options.extra.values() for name in fields)
+
+
+class Protocol(NamedTuple):
+    """How the requests of one protocol are read and compared."""
+
+    rules: tuple[Rule, ...]
+    read: Callable[[Mapping[str, Any], Body], Reading]
+    """From a recorded exchange and its body in normal form."""
+
+
+class Fields:
+    """An object of a body that is read field by field, so that nothing is passed over."""
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.left = dict(value)
+        """What nobody has read so far."""
+
+    def take(self, name: str, default: Any = None) -> Any:
+        """Read a field; the default where it is absent."""
+        return self.left.pop(name, default)
+
+    def end(self, what: str) -> None:
+        """Say that all has been read.
+
+        Args:
+            what: What this object is, for the reason.
+
+        Raises:
+            NotExpressible: Something is left.
+        """
+        if self.left:
+            names = ", ".join(sorted(self.left))
+            raise NotExpressible(f"{what} has what our types have no field for: {names}")
+
+
+def bytes_or_address(base64: str, mime_type: str) -> InlineBytes | Uri:
+    """The bytes themselves; a `data:` address where the recording cut them to no base64."""
+    try:
+        return InlineBytes(b64decode(base64, validate=True))
+    except ValueError:
+        return Uri(f"data:{mime_type};base64,{base64}")

@@ -1,0 +1,68 @@
+"""What means the same is written the same: rules that bring bodies into a normal form.
+
+A recorded body and ours are compared in it. Each rule holds for a whole protocol and carries
+the reason why the two ways of writing mean the same; none knows a single recording.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from typing import Any, Final, NamedTuple
+
+OPAQUE: Final = frozenset(
+    {"schema", "parameters", "input_schema", "parametersJsonSchema", "responseSchema"}
+    | {"responseJsonSchema", "arguments", "args", "input", "response"}
+)
+"""Fields that hold someone else's JSON, in which nothing may be changed."""
+
+
+class Rule(NamedTuple):
+    """One way in which two bodies may differ and mean the same."""
+
+    name: str
+    because: str
+    apply: Callable[[Any], None]
+    """Changes a body in place."""
+
+
+def normal(body: Any, rules: Iterable[Rule]) -> Any:
+    """Write a body in its normal form; the body itself is left as it is."""
+    copied = deepcopy(body)
+    for rule in rules:
+        rule.apply(copied)
+    return copied
+
+
+def drop_nulls(value: Any) -> None:
+    """Take out fields that are null, but for those in someone else's JSON."""
+    if isinstance(value, dict):
+        for key in [key for key, one in value.items() if one is None]:
+            del value[key]
+        for key, one in value.items():
+            if key not in OPAQUE or isinstance(one, list):
+                drop_nulls(one)
+    elif isinstance(value, list):
+        for one in value:
+            drop_nulls(one)
+
+
+def drop_default(name: str, default: Any) -> Callable[[Any], None]:
+    """Make a rule's change: a top-level field that has its default is taken out."""
+
+    def apply(body: Any) -> None:
+        if name in body and body[name] == default and type(body[name]) is type(default):
+            del body[name]
+
+    return apply
+
+
+def parsed(text: Any) -> Any:
+    """The JSON that a text holds; the text itself where it holds none."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
