@@ -60,7 +60,7 @@ class SendableHistory:
         whole = self.target.consecutive_roles
         same = len(self._sending.made if whole else self._merged)
         settled = len(tail) - _open_at_end(tail)
-        if _reaches_back(tail[settled:], _calls_of(tail[:settled])):
+        if settled < len(tail) and _reaches_back(tail[settled:], _calls_of(tail[:settled])):
             settled = 0
         self._settle(tail[:settled])
         sending = self._sending
@@ -94,6 +94,8 @@ def _calls_of(items: Sequence[Item]) -> set[ToolCallId]:
 
 def _reaches_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
     """Whether a result among items comes late, or once more, for one of the calls before them."""
+    if not calls:
+        return False
     waiting = Counter[ToolCallId]()
     for item in items:
         waiting.update(call.id for call in item.tool_calls)

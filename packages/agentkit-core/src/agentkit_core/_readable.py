@@ -84,6 +84,8 @@ class PartReader:
 
     def read(self, item: Item) -> Item:
         """Give the item with readable parts only; it may have none left."""
+        if _is_plain(item):
+            return item
         origin = closeness(item.provenance, self._target)
         signed = origin is Closeness.MODEL or item.kind is not ItemKind.ASSISTANT
         parts = list[Part]()
@@ -194,6 +196,16 @@ class PartReader:
         return {
             key: one for key, one in metadata.items() if metadata_owner(key) not in self._owners
         }
+
+
+def _is_plain(item: Item) -> bool:
+    """Whether an item is one text that everyone reads as it is; most are."""
+    if len(item.parts) != 1 or item.metadata:
+        return False
+    part = item.parts[0]
+    if type(part) is not Text or part.metadata:
+        return False
+    return part.text.isascii() and bool(part.text) and not part.text.isspace()
 
 
 def without_media(result: ToolResult) -> tuple[ToolResult, list[Part]]:

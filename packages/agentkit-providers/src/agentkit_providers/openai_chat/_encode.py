@@ -104,7 +104,7 @@ class ChatEncoder:
                 messages = self._messages(items, thinking=thinking)
             else:
                 messages = _marked(items, quirks, mark, thinking=thinking)
-            written = b"".join((written[:-1], b',"messages":[', messages, b"]}"))
+            written = _with_messages(written, messages)
         return WireRequest(
             path=PATH,
             body=written,
@@ -122,7 +122,7 @@ class ChatEncoder:
         del self._written[same:]
         return self._history.items
 
-    def _messages(self, items: Sequence[Item], *, thinking: bool) -> bytes:
+    def _messages(self, items: Sequence[Item], *, thinking: bool) -> list[bytes]:
         written = self._written
         if thinking is not self._thinking:
             self._thinking = thinking
@@ -130,12 +130,23 @@ class ChatEncoder:
         before = items[len(written) - 1] if written else None
         for item in islice(items, len(written), None):
             messages = messages_of(item, before, self._quirks, thinking=thinking)
-            written.append(encode_json(messages)[1:-1])
+            written.append(b",".join(map(encode_json, messages)))
             before = item
-        return b",".join(filter(None, written))
+        return [one for one in written if one]
 
 
-def _marked(items: Iterable[Item], quirks: Quirks, mark: CacheControl, *, thinking: bool) -> bytes:
+def _with_messages(body: bytes, messages: list[bytes]) -> bytes:
+    """Put messages at the end of a body, which has none yet, in one copy of them all."""
+    if not messages:
+        return body[:-1] + b',"messages":[]}'
+    messages[0] = body[:-1] + b',"messages":[' + messages[0]
+    messages[-1] += b"]}"
+    return b",".join(messages)
+
+
+def _marked(
+    items: Iterable[Item], quirks: Quirks, mark: CacheControl, *, thinking: bool
+) -> list[bytes]:
     """Write messages with cache marks; these wander with every request."""
     messages: list[Message] = []
     before: Item | None = None
@@ -143,7 +154,7 @@ def _marked(items: Iterable[Item], quirks: Quirks, mark: CacheControl, *, thinki
         messages += messages_of(item, before, quirks, thinking=thinking)
         before = item
     _mark(messages, mark)
-    return encode_json(messages)[1:-1]
+    return list(map(encode_json, messages))
 
 
 def messages_of(

@@ -74,9 +74,9 @@ def body_options(
         body["store"] = False
     if options.max_output_tokens is not None:
         body[quirks.max_tokens_field] = options.max_output_tokens
-    if options.temperature is not None and quirks.supports_temperature:
+    if options.temperature is not None and quirks.sampling:
         body["temperature"] = options.temperature
-    if options.top_p is not None and quirks.supports_temperature:
+    if options.top_p is not None and quirks.sampling:
         body["top_p"] = options.top_p
     if options.seed is not None and quirks.supports_seed:
         body["seed"] = options.seed

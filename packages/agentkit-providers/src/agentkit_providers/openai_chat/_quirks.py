@@ -57,7 +57,7 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     supports_seed: bool = True
     """Whether `seed` may be sent. False: vendors that refuse unknown fields (Mistral says
     `random_seed`: send it as an extra)."""
-    supports_temperature: bool = True
+    sampling: bool = True
     """Whether `temperature` and `top_p` may be sent; else they are left out. False: models of
     OpenAI that reason."""
     required_tool_choice: str = "required"
