@@ -1,0 +1,88 @@
+"""The front of the protocol: one projection for one vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentkit_core import (
+    IdRule,
+    ItemKind,
+    Modality,
+    ModelRequest,
+    ProviderFailure,
+    ReasoningRule,
+    RequestEncoder,
+    ResponseDecoder,
+    Target,
+    ToolMedia,
+    WireRequest,
+)
+from agentkit_providers._errors import classify_http
+from agentkit_providers.google_generate._decode import GoogleGenerateDecoder
+from agentkit_providers.google_generate._encode import GenerateEncoder
+from agentkit_providers.google_generate._metadata_keys import API, PIECES_KEY, SIGNATURE_KEY
+from agentkit_providers.google_generate._models import is_before_gemini_3
+from agentkit_providers.google_generate._quirks import Quirks
+
+_KINDS: Final = frozenset({ItemKind.SYSTEM, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL})
+_TOOL_NAMES: Final = IdRule(characters="A-Za-z0-9_.:-")
+_DEFAULT_QUIRKS: Final = Quirks()
+
+
+class GoogleGenerate:
+    """generateContent, as Google's own API and Vertex AI speak it.
+
+    Args:
+        provider: Who is asked; goes into the provenance of the answers.
+        quirks: In what the endpoint or the model differs from Google's newest.
+    """
+
+    api: Final = API
+
+    def __init__(self, provider: str = "google", quirks: Quirks = _DEFAULT_QUIRKS) -> None:
+        self.provider = provider
+        self.quirks = quirks
+
+    def target(self, model: str) -> Target:
+        """Say what the vendor's model can be sent."""
+        quirks = self.quirks
+        inline = quirks.tool_media
+        if inline is None:
+            inline = not is_before_gemini_3(model)
+        return Target(
+            provider=self.provider,
+            api=API,
+            model=model,
+            kinds=_KINDS,
+            media=quirks.media,
+            tool_media=quirks.media & {Modality.IMAGE} if inline else quirks.media,
+            tool_media_place=ToolMedia.INLINE if inline else ToolMedia.AFTER_RESULTS,
+            files=quirks.files,
+            tool_names=_TOOL_NAMES,
+            reasoning=ReasoningRule.ANY,
+            signature_keys=(SIGNATURE_KEY, PIECES_KEY),
+            first_user=True,
+        )
+
+    def encode(self, request: ModelRequest, /) -> WireRequest:
+        """Write a request; see `agentkit_core.Projection`.
+
+        Raises:
+            UnsupportedContent: The request must have something that the vendor cannot do.
+        """
+        return self.encoder().encode(request)
+
+    def encoder(self) -> RequestEncoder:
+        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+        return GenerateEncoder(self.target, self.quirks)
+
+    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
+        """Make a decoder for the answer to this request, streamed or whole."""
+        return GoogleGenerateDecoder(request, self.provider)
+
+    def failure(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
+    ) -> ProviderFailure:
+        """Say what an answer without success means; see `classify_http` for the arguments."""
+        return classify_http(status, headers, body, now_s=now_s)

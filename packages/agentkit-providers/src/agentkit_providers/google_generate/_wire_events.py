@@ -1,0 +1,108 @@
+"""What comes over the wire of generateContent: the vendor's names, and nothing else.
+
+A stream is a row of responses of the same shape as a whole answer. Fields that nobody reads
+are not declared: skipping one costs a tenth of decoding it. Parts that are neither text, nor a
+call, nor media are read again as they stand, so they are not declared either. What is passed
+on unread is left untyped so that an odd value does no harm.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct
+
+
+class PartialArg(Struct, rename="camel", gc=False):
+    """One value among a call's arguments, or a piece of a text there."""
+
+    json_path: str = ""
+    """Where it belongs: `$.operations[0].action`."""
+    string_value: Any = UNSET
+    number_value: Any = UNSET
+    bool_value: Any = UNSET
+    null_value: Any = UNSET
+    will_continue: bool | None = None
+    """Whether more of this text follows."""
+
+
+class FunctionCall(Struct, rename="camel", gc=False):
+    """A call; or, where arguments are streamed, a piece of one."""
+
+    name: str | None = None
+    id: str | None = None
+    args: Any = None
+    partial_args: list[PartialArg] | None = None
+    will_continue: bool | None = None
+    """Whether more of this call follows; the end may also be a bare `{}`, or nothing."""
+
+
+class Blob(Struct, rename="camel", gc=False):
+    """Media by value."""
+
+    data: str = ""
+    """Base64."""
+    mime_type: str = ""
+
+
+class FileData(Struct, rename="camel", gc=False):
+    """Media by address."""
+
+    file_uri: str = ""
+    mime_type: str = ""
+
+
+class Part(Struct, rename="camel", gc=False):
+    """One part of an answer, or a piece of a text."""
+
+    text: str | None = None
+    thought: bool | None = None
+    """Whether it is reasoning. A signature does not make it so."""
+    thought_signature: str | None = None
+    function_call: FunctionCall | None = None
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+
+
+class Content(Struct, gc=False):
+    """What a candidate says; both may be missing."""
+
+    parts: list[Part] | None = None
+
+
+class Candidate(Struct, rename="camel", gc=False):
+    """One of the answers, or what it gained."""
+
+    content: Content | None = None
+    index: int | None = None
+    """Missing means 0."""
+    finish_reason: str | None = None
+    finish_message: Any = None
+    grounding_metadata: Any = None
+    citation_metadata: Any = None
+    url_context_metadata: Any = None
+    safety_ratings: Any = None
+    avg_logprobs: Any = None
+    logprobs_result: Any = None
+
+
+class Chunk(Struct, rename="camel", gc=False):
+    """One response of a stream."""
+
+    candidates: list[Candidate] | None = None
+    usage_metadata: msgspec.Raw = msgspec.Raw()
+    """Read when it is wanted: it comes with every chunk, and the last one stands."""
+    prompt_feedback: Any = None
+    error: Any = None
+
+
+class Head(Chunk, rename="camel", gc=False):
+    """A response while it is not known yet what the answer is called; or a whole answer."""
+
+    response_id: Any = None
+    model_version: Any = None
+
+
+CHUNK: Final = msgspec.json.Decoder(Chunk | None)
+HEAD: Final = msgspec.json.Decoder(Head | None)

@@ -1,0 +1,81 @@
+"""What goes over the wire of generateContent: the vendor's names, and nothing else.
+
+The order of the fields is the order in which they are written, so that equal contents are
+equal bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class Blob(Struct, rename="camel"):
+    """Media by value."""
+
+    data: str
+    """Base64."""
+    mime_type: str
+
+
+class FileData(Struct, rename="camel", omit_defaults=True):
+    """Media by address: an uploaded file, a bucket, a public page."""
+
+    file_uri: str
+    mime_type: str | None = None
+
+
+class FunctionCall(Struct, omit_defaults=True):
+    """A call that the model made."""
+
+    id: str | None = None
+    name: str = ""
+    args: Any = None
+
+
+class FunctionResponse(Struct, omit_defaults=True):
+    """What a function gave."""
+
+    id: str | None = None
+    name: str = ""
+    response: Any = None
+    """`{"output": …}` or `{"error": …}`."""
+    parts: Any = None
+    """Media that belong to it: `[{"inlineData": …}]`."""
+
+
+class Part(Struct, rename="camel", omit_defaults=True):
+    """One part of a content; at most one of the fields but the first and last is used."""
+
+    thought: bool | None = None
+    text: str | None = None
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+    function_call: FunctionCall | None = None
+    function_response: FunctionResponse | None = None
+    thought_signature: str | None = None
+
+
+AnyPart = Part | dict[str, Any]
+"""A part, or one that goes back as it came."""
+
+
+class FunctionDeclaration(Struct, rename="camel", omit_defaults=True):
+    """A function as it is offered; one of the two schemas is used."""
+
+    name: str
+    description: str | None = None
+    parameters_json_schema: Any = None
+    """JSON Schema."""
+    parameters: Any = None
+    """The dialect of OpenAPI 3.0."""
+
+
+class ThinkingConfig(Struct, rename="camel", omit_defaults=True):
+    """How much to think; a level or a budget, never both."""
+
+    include_thoughts: bool | None = None
+    thinking_level: str | None = None
+    thinking_budget: int | None = None
+    """Tokens; -1 leaves it to the model."""
