@@ -42,6 +42,7 @@ from agentkit_core import (
     ToolSpec,
     fold_response,
 )
+from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.endpoints import UnknownProvider, default_registry
 from agentkit_providers.openai_chat import OpenAIChat
 
@@ -80,6 +81,8 @@ class Spoken(NamedTuple):
     projection: Callable[[Exchange], FailingProjection]
     part_kinds: Callable[[Item], list[str]]
     usage: Callable[[TokenUsage, Mapping[str, int]], dict[str, int | None]]
+    more: Callable[[Item, Mapping[str, Any]], dict[str, object]] = lambda item, expected: {}
+    """What else the protocol's files expect of an item, by its key."""
 
 
 class Report:
@@ -248,6 +251,9 @@ def _check_answer(exchange: Exchange, spoken: Spoken, report: Report) -> None:
             report.compare(
                 exchange, kind, wanted if kind in _MAY_BE_EMPTY else wanted or None, see()
             )
+    for kind, value in spoken.more(item, expected).items():
+        if kind in expected:
+            report.compare(exchange, kind, expected[kind], value)
     if "tool_calls" in expected:
         calls = [_expected_call(call) for call in expected["tool_calls"]]
         report.compare(exchange, "tool_calls", calls, _seen_calls(item, expected["tool_calls"]))
@@ -461,7 +467,92 @@ def _chat_usage(tokens: TokenUsage, expected: Mapping[str, int]) -> dict[str, in
     return {key: seen.get(key) for key in expected}
 
 
+# anthropic-messages
+
+_MESSAGES_VENDORS = {
+    "google-vertex": "vertex-anthropic",
+    "openrouter": "openrouter-anthropic",
+}
+"""Vendors that the corpus calls otherwise than our rows of Messages."""
+
+
+def _messages_projection(exchange: Exchange) -> FailingProjection:
+    vendor: str = exchange["vendor"]
+    name = _MESSAGES_VENDORS.get(vendor, vendor)
+    rows = {row.name: row for row in default_registry if row.api == AnthropicMessages.api}
+    projection = default_registry.projection(rows.get(name, rows["anthropic-compatible"]))
+    assert isinstance(projection, AnthropicMessages)
+    return projection
+
+
+def _messages_types(item: Item) -> list[str]:
+    """The vendor's block types of an item's parts; blocks that became no part are not there."""
+    types: list[str] = []
+    for part in item.parts:
+        match part:
+            case Text():
+                types.append("text")
+            case Reasoning(metadata=metadata):
+                redacted = "anthropic_messages.redacted_data" in metadata
+                types.append("redacted_thinking" if redacted else "thinking")
+            case ToolCall():
+                types.append("tool_use")
+            case Custom(kind=kind):
+                types.append(kind.partition(".")[2])
+            case _:
+                types.append(type(part).__name__)
+    return types
+
+
+def _messages_parts(item: Item) -> list[str]:
+    return [_messages_kind(block_type) for block_type in _messages_types(item)]
+
+
+def _messages_kind(block_type: str) -> str:
+    match block_type:
+        case "thinking":
+            return "reasoning"
+        case "redacted_thinking":
+            return "redacted_reasoning"
+        case "tool_use":
+            return "tool_call"
+        case "server_tool_use" | "mcp_tool_use":
+            return "server_tool_call"
+        case "text" | "compaction":
+            return block_type
+        case _ if block_type.endswith("_tool_result"):
+            return "server_tool_result"
+        case _:
+            return f"other:{block_type}"
+
+
+def _messages_usage(tokens: TokenUsage, expected: Mapping[str, int]) -> dict[str, int | None]:
+    seen = {
+        "input": tokens.input,
+        "output": tokens.output,
+        "cache_read": tokens.cache_read,
+        "cache_write": tokens.cache_write,
+        "reasoning": tokens.reasoning,
+    }
+    return {key: seen.get(key) for key in expected}
+
+
+def _messages_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object]:
+    types, native = _messages_types(item), expected.get("native_types", [])
+    if len(native) > len(expected.get("parts", native)):
+        # Empty texts are among the vendor's blocks, and none of ours.
+        without_texts = [[one for one in kinds if one != "text"] for kinds in (types, native)]
+        types = native if without_texts[0] == without_texts[1] else types
+    return {
+        "native_types": types,
+        "stop_sequence": item.metadata.get("anthropic_messages.stop_sequence"),
+    }
+
+
 PROTOCOLS: dict[str, Spoken] = {
+    "anthropic-messages": Spoken(
+        _messages_projection, _messages_parts, _messages_usage, _messages_more
+    ),
     "openai-chat": Spoken(_chat_projection, _chat_parts, _chat_usage),
 }
 """How each protocol is read; those that are missing are skipped."""

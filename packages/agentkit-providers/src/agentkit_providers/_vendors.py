@@ -1,7 +1,8 @@
 """The vendors that are known: a row each, and nothing but rows.
 
-Quirks are written as the fields of `agentkit_providers.openai_chat.Quirks` that differ from its
-defaults, which are OpenAI's; they are data here, so that no protocol is imported to read them.
+Quirks are written as the fields of the protocol's own `Quirks` that differ from its defaults,
+which are those of the vendor that defined it; they are data here, so that no protocol is
+imported to read them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentkit_core import JsonValue
-from agentkit_providers._endpoint import Endpoint
+from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, Endpoint
 
 # What OpenAI alone understands, or nearly so.
 _NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
@@ -190,4 +191,59 @@ VENDORS: Final = (
     _local("sglang", "http://localhost:30000/v1", thinking_format="qwen_template"),
     # Any other server; no variable is read for it, lest a key goes to a stranger.
     _local("compatible", ""),
+    # Messages. Reasoning is asked to be shown, as with other protocols.
+    Endpoint(
+        name="anthropic",
+        base_url="https://api.anthropic.com/v1",
+        api=ANTHROPIC_MESSAGES,
+        key_env=("ANTHROPIC_API_KEY",),
+        auth_header="x-api-key",
+        auth_prefix="",
+        quirks={"thinking_display": "summarized"},
+    ),
+    Endpoint(
+        name="anthropic-oauth",  # with a token that others issue, in the usual header
+        base_url="https://api.anthropic.com/v1",
+        api=ANTHROPIC_MESSAGES,
+        key_env=("ANTHROPIC_AUTH_TOKEN",),
+        catalogue="anthropic",
+        quirks={"thinking_display": "summarized"},
+    ),
+    Endpoint(
+        # The base URL is each customer's own: https://<region>-aiplatform.googleapis.com/v1/
+        # projects/<project>/locations/<region>/publishers/anthropic/models
+        name="vertex-anthropic",
+        api=ANTHROPIC_MESSAGES,
+        catalogue="anthropic",
+        quirks={
+            "path": "/{model}:rawPredict",
+            "streamed_path": "/{model}:streamRawPredict",
+            "version": "vertex-2023-10-16",
+            "version_in_body": True,
+            "thinking_display": "summarized",
+        },
+    ),
+    Endpoint(
+        name="openrouter-anthropic",
+        base_url="https://openrouter.ai/api/v1",
+        api=ANTHROPIC_MESSAGES,
+        key_env=("OPENROUTER_API_KEY",),
+        catalogue="openrouter",
+        quirks={"cost_currency": "USD", "known_betas": False},
+    ),
+    Endpoint(
+        # Any other server that speaks Messages; no variable is read for it.
+        name="anthropic-compatible",
+        api=ANTHROPIC_MESSAGES,
+        key_required=False,
+        auth_header="x-api-key",
+        auth_prefix="",
+        quirks={
+            "known_betas": False,
+            "unsigned_thinking": True,
+            "supports_strict_mode": False,
+            "json_schema": False,
+            "files": False,
+        },
+    ),
 )

@@ -14,11 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from agentkit_core import AgentkitError, Projection
-from agentkit_providers._endpoint import OPENAI_CHAT, Endpoint
+from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, OPENAI_CHAT, Endpoint
 from agentkit_providers._model_card import ModelCard
 from agentkit_providers._vendors import VENDORS
 
 __all__ = [
+    "ANTHROPIC_MESSAGES",
     "OPENAI_CHAT",
     "Endpoint",
     "MakeProjection",
@@ -79,7 +80,10 @@ class Registry:
 
     def __init__(self, endpoints: Iterable[Endpoint] = ()) -> None:
         self._endpoints: dict[str, Endpoint] = {row.name: row for row in endpoints}
-        self._apis: dict[str, MakeProjection] = {OPENAI_CHAT: _openai_chat}
+        self._apis: dict[str, MakeProjection] = {
+            ANTHROPIC_MESSAGES: _anthropic_messages,
+            OPENAI_CHAT: _openai_chat,
+        }
 
     def register(self, endpoint: Endpoint) -> None:
         """Add a row; one of the same name is replaced."""
@@ -129,6 +133,12 @@ class Registry:
         except KeyError:
             raise UnknownApi(endpoint.api, tuple(sorted(self._apis))) from None
         return make(endpoint, quirks)
+
+
+def _anthropic_messages(endpoint: Endpoint, quirks: Any) -> Projection:
+    from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
+
+    return AnthropicMessages(endpoint.name, _quirks(endpoint, quirks, Quirks))
 
 
 def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:

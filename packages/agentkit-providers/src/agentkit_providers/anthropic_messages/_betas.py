@@ -1,0 +1,55 @@
+"""Betas: features that a request must opt into, merged into one header."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from agentkit_providers.anthropic_messages._options import Options
+from agentkit_providers.anthropic_messages._quirks import Quirks
+
+INTERLEAVED_THINKING: Final = "interleaved-thinking-2025-05-14"
+FILES: Final = "files-api-2025-04-14"
+
+_OF_FIELD: Final = {
+    "mcp_servers": "mcp-client-2025-11-20",
+    "context_management": "context-management-2025-06-27",
+}
+_OF_TOOL: Final = {
+    "code_execution_20250522": "code-execution-2025-05-22",
+    "advisor_20260301": "advisor-tool-2026-03-01",
+}
+_OF_EDIT: Final = {"compact_20260112": "compact-2026-01-12"}
+
+
+class _Typed(msgspec.Struct):
+    type: Any = None
+
+
+def betas_of(options: Options, quirks: Quirks, *, uploads: bool) -> tuple[str, ...]:
+    """Say which betas a request needs, each once, in fixed order.
+
+    Args:
+        options: What is asked; the extra field `betas` holds further ones.
+        quirks: How the vendor wants it.
+        uploads: Whether the history names uploaded files.
+    """
+    extra = options.extra
+    betas: list[Any] = list(quirks.betas)
+    if quirks.known_betas:
+        if options.interleaved:
+            betas.append(INTERLEAVED_THINKING)
+        if uploads:
+            betas.append(FILES)
+        betas += [beta for name, beta in _OF_FIELD.items() if extra.get(name)]
+        types = (msgspec.json.decode(tool, type=_Typed).type for tool in options.tools)
+        betas += [_OF_TOOL[one] for one in types if one in _OF_TOOL]
+        management = extra.get("context_management")
+        edits = management.get("edits") if isinstance(management, dict) else None
+        for edit in edits if isinstance(edits, list) else ():
+            kind = edit.get("type") if isinstance(edit, dict) else None
+            betas += [_OF_EDIT[kind]] if isinstance(kind, str) and kind in _OF_EDIT else []
+    asked = extra.get("betas")
+    betas += asked if isinstance(asked, list) else []
+    return tuple(dict.fromkeys(one for one in betas if isinstance(one, str) and one))

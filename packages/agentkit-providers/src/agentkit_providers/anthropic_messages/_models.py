@@ -1,0 +1,89 @@
+"""What a model takes, read from its name: Anthropic's models differ by family and version.
+
+Names are taken as vendors write them: `claude-opus-4-6`, `claude-3-7-sonnet@20250219`,
+`anthropic/claude-haiku-4.5`. Other names than Claude's belong to compatible servers. As of
+November 2026, from the vendor's model pages and migration guides.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct, field
+
+from agentkit_core import ThinkingLevel
+from agentkit_providers.anthropic_messages._quirks import ThinkingStyle
+
+_NAME: Final = re.compile(
+    r"claude-(?:(?P<family>[a-z]+)-)?(?P<major>\d{1,2})(?!\d)(?:[-.](?P<minor>\d{1,2})(?!\d))?"
+    r"(?:-(?P<family_after>[a-z]+))?"
+)
+_NEWEST: Final = (99, 0)
+_ALWAYS_THINKING: Final = ("fable", "mythos")
+
+
+class Traits(Struct, frozen=True, kw_only=True):
+    """What one model takes."""
+
+    thinking: ThinkingStyle = ThinkingStyle.BUDGET
+    levels: dict[ThinkingLevel, str | None] = field(default_factory=dict)
+    """Levels that the model has beyond the usual ones, has not, or calls otherwise."""
+    max_output_tokens: int = 64_000
+    """The most that it puts out, thinking included."""
+    sampling: bool = True
+    """Whether it takes `temperature` and `top_p`."""
+    both_samplings: bool = True
+    """Whether it takes the two together."""
+    forced_tools: bool = True
+    """Whether a call of a tool may be required."""
+    interleaves: bool = False
+    """Whether it thinks between calls only if a beta is asked for."""
+
+
+@lru_cache(maxsize=256)
+def traits_of(model: str) -> Traits:
+    """Say what a model takes, as far as its name tells."""
+    name = model.lower()
+    if "claude" not in name:
+        return Traits()
+    found = _NAME.search(name)
+    if found is None:
+        family, version = name, _NEWEST
+    else:
+        family = found["family"] or found["family_after"] or ""
+        version = (int(found["major"]), int(found["minor"] or 0))
+    if version < (3, 7):
+        most = 8192 if version == (3, 5) else 4096
+        return Traits(thinking=ThinkingStyle.NONE, max_output_tokens=most)
+    if version < (4, 6):
+        small = family == "opus" and version < (4, 5)
+        return Traits(
+            max_output_tokens=32_000 if small else 64_000,
+            both_samplings=version < (4, 1),
+            interleaves=version >= (4, 0),
+        )
+    return _adaptive(family, version)
+
+
+def _adaptive(family: str, version: tuple[int, int]) -> Traits:
+    levels: dict[ThinkingLevel, str | None] = {ThinkingLevel.MAX: "max"}
+    if (4, 7) <= version < _NEWEST:
+        levels[ThinkingLevel.XHIGH] = "xhigh"
+    always = any(word in family for word in _ALWAYS_THINKING)
+    if always or (family == "opus" and version >= (5, 5)):
+        levels[ThinkingLevel.OFF] = None
+    elif family == "sonnet" and version >= (5, 5):
+        levels[ThinkingLevel.OFF] = "between_tools"
+    return Traits(
+        thinking=ThinkingStyle.ADAPTIVE,
+        levels=levels,
+        max_output_tokens=128_000,
+        sampling=version < (4, 7),
+        both_samplings=False,
+        forced_tools=not (
+            (family in ("opus", "sonnet") and version >= (5, 5))
+            or (family == "fable" and version >= (5, 1))
+        ),
+    )
