@@ -44,6 +44,7 @@ from agentkit_core import (
 )
 from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.endpoints import UnknownProvider, default_registry
+from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat
 
 Exchange = dict[str, Any]
@@ -549,9 +550,75 @@ def _messages_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object]
     }
 
 
+# google-generate
+
+_GENERATE_VENDORS = {"google-vertex": "vertex"}
+"""Vendors that the corpus calls otherwise than our rows of generateContent."""
+_GENERATE_BLOCKS = {
+    "executableCode": "server_tool_call",
+    "toolCall": "server_tool_call",
+    "codeExecutionResult": "server_tool_result",
+    "toolResponse": "server_tool_result",
+}
+
+
+def _generate_projection(exchange: Exchange) -> FailingProjection:
+    vendor: str = exchange["vendor"]
+    rows = {row.name: row for row in default_registry if row.api == GoogleGenerate.api}
+    row = rows.get(_GENERATE_VENDORS.get(vendor, vendor), rows["google"])
+    projection = default_registry.projection(row)
+    assert isinstance(projection, GoogleGenerate)
+    return projection
+
+
+def _generate_parts(item: Item) -> list[str]:
+    kinds = [kind for part in item.parts if (kind := _generate_kind(part)) is not None]
+    # A stream cuts text anywhere, so neighbours are one.
+    joined = ("text", "reasoning")
+    return [
+        kind for at, kind in enumerate(kinds) if kind not in joined or kinds[at - 1 : at] != [kind]
+    ]
+
+
+def _generate_kind(part: Part) -> str | None:
+    match part:
+        case Reasoning(data=data) if data is not None:
+            return "thought_image"
+        case Custom(kind="google_generate.text"):
+            return None  # a signature and nothing else
+        case Custom(kind=kind):
+            name = kind.partition(".")[2]
+            return _GENERATE_BLOCKS.get(name, f"other:{name}")
+        case _:
+            return _kind(part)
+
+
+def _generate_usage(tokens: TokenUsage, expected: Mapping[str, int]) -> dict[str, int | None]:
+    """Our counts as the vendor writes them: its own tools and thoughts stand apart."""
+    of_tools = expected.get("tool_use_input", 0)
+    seen = {
+        "input": None if tokens.prompt is None else tokens.prompt - of_tools,
+        "output": None if tokens.output is None else tokens.output - (tokens.reasoning or 0),
+        "cache_read": tokens.cache_read,
+        "reasoning": tokens.reasoning,
+        "tool_use_input": of_tools,
+        "total": tokens.total,
+    }
+    return {key: seen.get(key) for key in expected}
+
+
+def _generate_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object]:
+    feedback = item.metadata.get("google_generate.prompt_feedback")
+    reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
+    return {"block_reason": reason}
+
+
 PROTOCOLS: dict[str, Spoken] = {
     "anthropic-messages": Spoken(
         _messages_projection, _messages_parts, _messages_usage, _messages_more
+    ),
+    "google-generate": Spoken(
+        _generate_projection, _generate_parts, _generate_usage, _generate_more
     ),
     "openai-chat": Spoken(_chat_projection, _chat_parts, _chat_usage),
 }

@@ -15,6 +15,8 @@ OPENAI_CHAT: Final = "openai_chat"
 """The api of Chat Completions, as OpenAI defined it and many servers speak it."""
 ANTHROPIC_MESSAGES: Final = "anthropic_messages"
 """The api of Messages, as Anthropic defined it."""
+GOOGLE_GENERATE: Final = "google_generate"
+"""The api of generateContent, as Google defined it."""
 
 
 class Endpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):

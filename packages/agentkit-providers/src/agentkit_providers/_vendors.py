@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentkit_core import JsonValue
-from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, Endpoint
+from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, GOOGLE_GENERATE, Endpoint
 
 # What OpenAI alone understands, or nearly so.
 _NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
@@ -165,8 +165,24 @@ VENDORS: Final = (
         reasoning_field_out="reasoning_details",
         cost_currency="USD",
     ),
+    Endpoint(
+        name="google",
+        base_url="https://generativelanguage.googleapis.com/v1beta",
+        api=GOOGLE_GENERATE,
+        key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        auth_header="x-goog-api-key",
+        auth_prefix="",
+    ),
+    Endpoint(
+        # The base URL is each customer's own: https://<region>-aiplatform.googleapis.com/v1/
+        # projects/<project>/locations/<region>/publishers/google
+        name="vertex",
+        api=GOOGLE_GENERATE,
+        key_env=("CLOUDSDK_AUTH_ACCESS_TOKEN",),
+        catalogue="google",
+    ),
     _vendor(
-        # Google's Chat Completions; `google` is kept for its own protocol.
+        # Google's Chat Completions; `google` speaks its own protocol.
         "google-openai",
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_API_KEY",

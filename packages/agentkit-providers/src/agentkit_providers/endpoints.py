@@ -14,12 +14,13 @@ import msgspec
 from msgspec.structs import replace
 
 from agentkit_core import AgentkitError, Projection
-from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, OPENAI_CHAT, Endpoint
+from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, GOOGLE_GENERATE, OPENAI_CHAT, Endpoint
 from agentkit_providers._model_card import ModelCard
 from agentkit_providers._vendors import VENDORS
 
 __all__ = [
     "ANTHROPIC_MESSAGES",
+    "GOOGLE_GENERATE",
     "OPENAI_CHAT",
     "Endpoint",
     "MakeProjection",
@@ -82,6 +83,7 @@ class Registry:
         self._endpoints: dict[str, Endpoint] = {row.name: row for row in endpoints}
         self._apis: dict[str, MakeProjection] = {
             ANTHROPIC_MESSAGES: _anthropic_messages,
+            GOOGLE_GENERATE: _google_generate,
             OPENAI_CHAT: _openai_chat,
         }
 
@@ -139,6 +141,12 @@ def _anthropic_messages(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 
     return AnthropicMessages(endpoint.name, _quirks(endpoint, quirks, Quirks))
+
+
+def _google_generate(endpoint: Endpoint, quirks: Any) -> Projection:
+    from agentkit_providers.google_generate import GoogleGenerate, Quirks
+
+    return GoogleGenerate(endpoint.name, _quirks(endpoint, quirks, Quirks))
 
 
 def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:

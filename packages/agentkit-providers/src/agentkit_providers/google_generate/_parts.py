@@ -39,6 +39,8 @@ from agentkit_providers.google_generate._metadata_keys import (
 from agentkit_providers.google_generate._models import is_before_gemini_3
 from agentkit_providers.google_generate._quirks import Quirks
 
+_RESERVED: Final = frozenset({"output", "error"})
+"""Names that the vendor looks for in a response; an object without them is the output itself."""
 _MEDIA_FOLLOW: Final = "(see the attached media)"
 """What a function says that gave media and nothing else."""
 
@@ -112,11 +114,14 @@ class PartWriter:
         value: JsonValue = text
         if isinstance(result.output, StructuredOutput):
             value = result.output.value
+        response = value
+        if result.is_error or not isinstance(value, dict) or _RESERVED & set(value):
+            response = {"error" if result.is_error else "output": value}
         return wire.Part(
             function_response=wire.FunctionResponse(
                 None if call is None else self._call_id(call),
                 "unknown_tool" if call is None else call.name,
-                {"error" if result.is_error else "output": value},
+                response,
                 media or None,
             )
         )
