@@ -43,9 +43,9 @@ class Prices(Rates, frozen=True, kw_only=True, omit_defaults=True):
     """ISO 4217."""
     tiers: tuple[PriceTier, ...] = ()
     """For long prompts, in any order; the one with the highest limit below the prompt holds."""
-    service_tiers: dict[str, Decimal] = field(default_factory=dict)
-    """The vendor's service tiers (`flex`, `priority`) and the factor on the whole price; of one
-    that is not named it is 1."""
+    service_tiers: dict[str, Decimal | None] = field(default_factory=dict)
+    """The vendor's service tiers (`flex`, `priority`) and the factor on the whole price; None
+    where another price holds that is not known, and 1 for those that are not named."""
 
 
 class ModelCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,7 +72,7 @@ class ModelCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
     thinking_levels: dict[ThinkingLevel, str | None] = field(default_factory=dict)
     """The vendor's word for a level, or None where the model lacks it. Levels up to `high` that
     are not named are had by their own names, `xhigh` and `max` are not."""
-    temperature: bool | None = None
+    sampling: bool | None = None
     """Whether `temperature` and `top_p` may be sent."""
     prices: Prices | None = None
     source: str = ""

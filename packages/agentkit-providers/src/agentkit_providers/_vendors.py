@@ -25,22 +25,57 @@ _NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
 _LOCAL: Final[Mapping[str, JsonValue]] = {**_NOT_OPENAI, "max_tokens_field": "max_tokens"}
 
 
-def _vendor(name: str, base_url: str, *key_env: str, **quirks: JsonValue) -> Endpoint:
-    return Endpoint(name=name, base_url=base_url, key_env=key_env, quirks={**_NOT_OPENAI, **quirks})
+_Models = dict[str, dict[str, JsonValue]]
+
+_MODELS_OF_OPENAI: Final[_Models] = {
+    "o[1-9]*": {"sampling": False},
+    "gpt-[5-9]*": {"sampling": False},
+    # These do not reason, and refuse to be asked to.
+    "gpt-[34]*": {"thinking_format": "none"},
+    "chatgpt-*": {"thinking_format": "none"},
+    "gpt-5*-chat*": {"thinking_format": "none", "sampling": True},
+}
+_GPT_OSS: Final[dict[str, JsonValue]] = {"thinking_level_map": {"off": None, "minimal": None}}
 
 
-def _local(name: str, base_url: str, *key_env: str, **quirks: JsonValue) -> Endpoint:
+def _vendor(
+    name: str,
+    base_url: str,
+    *key_env: str,
+    models: _Models | None = None,
+    catalogue: str = "",
+    **quirks: JsonValue,
+) -> Endpoint:
+    return Endpoint(
+        name=name,
+        base_url=base_url,
+        key_env=key_env,
+        quirks={**_NOT_OPENAI, **quirks},
+        models=models or {},
+        catalogue=catalogue,
+    )
+
+
+def _local(
+    name: str, base_url: str, *key_env: str, models: _Models | None = None, **quirks: JsonValue
+) -> Endpoint:
     return Endpoint(
         name=name,
         base_url=base_url,
         key_env=key_env,
         key_required=False,
         quirks={**_LOCAL, **quirks},
+        models=models or {},
     )
 
 
 VENDORS: Final = (
-    Endpoint(name="openai", base_url="https://api.openai.com/v1", key_env=("OPENAI_API_KEY",)),
+    Endpoint(
+        name="openai",
+        base_url="https://api.openai.com/v1",
+        key_env=("OPENAI_API_KEY",),
+        models=_MODELS_OF_OPENAI,
+    ),
     Endpoint(
         # The base URL is each customer's own: https://<resource>.openai.azure.com/openai/v1
         name="azure",
@@ -48,6 +83,10 @@ VENDORS: Final = (
         auth_header="api-key",
         auth_prefix="",
         quirks={"cache_retention_24h": False},
+        # By the names of deployments, which most people name like the models.
+        models=_MODELS_OF_OPENAI,
+        catalogue="openai",
+        catalogue_prices=False,
     ),
     _vendor(
         "openrouter",
@@ -58,9 +97,31 @@ VENDORS: Final = (
         cost_currency="USD",
         files=True,
         media=["image", "audio"],
+        models={
+            "openai/*": {"developer_role": True},
+            "anthropic/*": {"developer_role": True, "cache_control": True},
+        },
     ),
     _vendor(
-        "groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", reasoning_field_out="reasoning"
+        "groq",
+        "https://api.groq.com/openai/v1",
+        "GROQ_API_KEY",
+        reasoning_field_out="reasoning",
+        models={
+            # It thinks or it does not.
+            "qwen/qwen3*": {
+                "thinking_level_map": {
+                    "off": "none",
+                    "minimal": "default",
+                    "low": "default",
+                    "medium": "default",
+                    "high": "default",
+                },
+            },
+            "openai/gpt-oss*": _GPT_OSS,
+            "*llama*": {"thinking_format": "none"},
+            "moonshotai/*": {"thinking_format": "none"},
+        },
     ),
     _vendor(
         "mistral",
@@ -85,6 +146,8 @@ VENDORS: Final = (
         reasoning_field_out="reasoning_content",
         requires_reasoning_content_on_assistant=True,
         media=[],
+        # Always thinks.
+        models={"deepseek-reasoner": {"thinking_level_map": {"off": None}}},
     ),
     _vendor(
         "xai",
@@ -92,6 +155,7 @@ VENDORS: Final = (
         "XAI_API_KEY",
         supports_reasoning_effort=False,
         completion_tokens_exclude_reasoning=True,
+        models={"grok-4.[3-9]*": {"supports_reasoning_effort": True}},
     ),
     _vendor(
         "cerebras",
@@ -99,6 +163,7 @@ VENDORS: Final = (
         "CEREBRAS_API_KEY",
         reasoning_field_out="reasoning",
         media=[],
+        models={"gpt-oss*": _GPT_OSS},
     ),
     _vendor(
         "together",
@@ -155,6 +220,40 @@ VENDORS: Final = (
         thinking_format="qwen",
         supports_reasoning_effort=False,
     ),
+    _vendor(
+        "minimax",
+        "https://api.minimax.io/v1",
+        "MINIMAX_API_KEY",
+        supports_strict_mode=False,
+        parallel_tools=False,
+        json_schema=False,
+        supports_seed=False,
+        thinking_format="none",
+        # Else the reasoning comes inside the text.
+        extra={"reasoning_split": True},
+        reasoning_field_out="reasoning_details",
+    ),
+    _vendor(
+        "nvidia",
+        "https://integrate.api.nvidia.com/v1",
+        "NVIDIA_API_KEY",
+        max_tokens_field="max_tokens",
+        supports_strict_mode=False,
+        supports_reasoning_effort=False,
+    ),
+    _vendor(
+        "baseten",
+        "https://inference.baseten.co/v1",
+        "BASETEN_API_KEY",
+        max_tokens_field="max_tokens",
+        thinking_format="baseten",
+    ),
+    _vendor(
+        "deepinfra",
+        "https://api.deepinfra.com/v1/openai",
+        "DEEPINFRA_API_KEY",
+        max_tokens_field="max_tokens",
+    ),
     _vendor("venice", "https://api.venice.ai/api/v1", "VENICE_API_KEY"),
     _vendor("github-models", "https://models.github.ai/inference", "GITHUB_TOKEN"),
     _vendor(
@@ -187,6 +286,7 @@ VENDORS: Final = (
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_API_KEY",
         "GOOGLE_API_KEY",
+        catalogue="google",
         supports_seed=False,
         parallel_tools=False,
         imported_call_signature="skip_thought_signature_validator",
@@ -205,6 +305,13 @@ VENDORS: Final = (
     ),
     _local("lmstudio", "http://localhost:1234/v1"),
     _local("sglang", "http://localhost:30000/v1", thinking_format="qwen_template"),
+    _local(
+        "litellm",
+        "http://localhost:4000/v1",
+        "LITELLM_API_KEY",
+        empty_tools_with_history=True,
+        models={"*claude*": {"cache_control": True}},
+    ),
     # Any other server; no variable is read for it, lest a key goes to a stranger.
     _local("compatible", ""),
     # Messages. Reasoning is asked to be shown, as with other protocols.

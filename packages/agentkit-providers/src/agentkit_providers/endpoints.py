@@ -178,7 +178,7 @@ def _from_card(card: ModelCard | None, known: tuple[str, ...]) -> dict[str, Any]
     facts = {
         "thinking_level_map": card.thinking_level_map or None,
         "max_output_tokens": card.max_output_tokens,
-        "supports_temperature": card.temperature,
+        "sampling": card.sampling,
     }
     return {name: fact for name, fact in facts.items() if name in known and fact is not None}
 

@@ -25,10 +25,14 @@ def cost(
         service_tier: The service tier that the answer was given in, in the vendor's word.
 
     Returns:
-        The price, or None where it is not known: the card has none, or no count is reported.
+        The price, or None where it is not known: the card has none, none for the service tier,
+        or no count is reported.
     """
     prices = card.prices
     if prices is None or (usage.prompt is None and usage.output is None):
+        return None
+    factor = prices.service_tiers.get(service_tier or "", _ONE)
+    if factor is None:
         return None
     rates = _rates(prices, usage.prompt or 0)
     # As a share of the writes, whatever a server says.
@@ -44,9 +48,7 @@ def cost(
         (kept_1h, _or(rates.cache_write_1h_per_mtok, 2 * rates.input_per_mtok)),
     )
     amount = sum((count * rate for count, rate in counts), start=Decimal(0)) / _MILLION
-    if service_tier is not None:
-        amount *= prices.service_tiers.get(service_tier, _ONE)
-    return CostUsage({prices.currency: amount})
+    return CostUsage({prices.currency: amount * factor})
 
 
 def _rates(prices: Prices, prompt_tokens: int) -> Rates:

@@ -91,17 +91,19 @@ def _prices(found: ModelInfo, at: datetime) -> Prices | None:
     return replace(prices, tiers=tuple(tiers), service_tiers=factors)
 
 
-def _service_tiers(found: ModelInfo, at: datetime, rates: dict[str, Decimal]) -> dict[str, Decimal]:
-    """The factors of service tiers, of those where it is the same for input and output."""
+def _service_tiers(
+    found: ModelInfo, at: datetime, rates: dict[str, Decimal]
+) -> dict[str, Decimal | None]:
+    """The factors of service tiers; None where it is not the same for input and output."""
     names = {variant.when.get("service_tier") for variant in found.price_variants or ()}
-    factors: dict[str, Decimal] = {}
+    factors: dict[str, Decimal | None] = {}
     for name in sorted(name for name in names if name):
         other = _rates(found.get_prices(at, {"service_tier": name}))
-        if other is None or not (rates["input_per_mtok"] and rates["output_per_mtok"]):
+        if other is None or other == rates:
             continue
-        factor = other["input_per_mtok"] / rates["input_per_mtok"]
-        if factor != 1 and other["output_per_mtok"] == factor * rates["output_per_mtok"]:
-            factors[name] = factor
+        factor = other["input_per_mtok"] / (rates["input_per_mtok"] or 1)
+        same = other["output_per_mtok"] == factor * rates["output_per_mtok"]
+        factors[name] = factor if same and factor == round(factor, 6) else None
     return factors
 
 

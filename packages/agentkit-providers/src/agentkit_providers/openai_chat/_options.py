@@ -89,6 +89,7 @@ def body_options(
         body["response_format"] = _response_format(options.response_format, quirks)
     body |= _cache_fields(request, quirks)
     body |= _tool_fields(request, quirks, history_calls=history_calls)
+    body |= quirks.extra
     extra = options.extra.get(API)
     if isinstance(extra, dict):
         body |= extra

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from agentkit_core import IdRule, Modality, ThinkingLevel
+from agentkit_core import IdRule, JsonValue, Modality, ThinkingLevel
 
 
 class ThinkingFormat(StrEnum):
@@ -60,6 +60,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sampling: bool = True
     """Whether `temperature` and `top_p` may be sent; else they are left out. False: models of
     OpenAI that reason."""
+    extra: dict[str, JsonValue] = field(default_factory=dict)
+    """Fields that every request has besides. MiniMax: `reasoning_split`."""
     required_tool_choice: str = "required"
     """The word for "must call some tool". `any`: Mistral."""
     cache_key: bool = True
