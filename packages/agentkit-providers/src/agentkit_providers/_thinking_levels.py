@@ -53,9 +53,11 @@ def fitted_budget(budget: int, *, asked_tokens: int | None, most_tokens: int) ->
 
     Returns:
         The limit on the output, which is the answer's and the budget together where the model
-        allows it; and the budget, cut so that the answer has at least `LEAST_ANSWER` tokens.
+        allows it; and the budget, cut so that the answer has at least `LEAST_ANSWER` tokens, or
+        what was asked for it where that is less.
     """
     limit = most_tokens if asked_tokens is None else min(asked_tokens + budget, most_tokens)
-    if limit <= budget:
+    least = LEAST_ANSWER if asked_tokens is None else min(asked_tokens, LEAST_ANSWER)
+    if limit - budget < least:
         budget = min(budget, max(0, limit - LEAST_ANSWER))
     return limit, budget
