@@ -21,11 +21,20 @@ if __name__ == "__main__":  # a script finds its own folder first, the tests' fo
     sys.path[0] = str(Path(__file__).parents[1])
 
 from providers.corpus import exchanges
-from providers.requests import openai_chat, openai_chat_rules
+from providers.requests import (
+    anthropic_messages,
+    anthropic_messages_rules,
+    google_generate,
+    google_generate_rules,
+    openai_chat,
+    openai_chat_rules,
+)
 from providers.requests.reading import NotExpressible, Protocol
 from providers.requests.rules import normal
 
 PROTOCOLS: dict[str, Protocol] = {
+    "anthropic-messages": Protocol(anthropic_messages_rules.RULES, anthropic_messages.read),
+    "google-generate": Protocol(google_generate_rules.RULES, google_generate.read),
     "openai-chat": Protocol(openai_chat_rules.RULES, openai_chat.read),
 }
 """How each protocol's requests are read; those that are missing are skipped."""

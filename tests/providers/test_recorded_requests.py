@@ -24,6 +24,106 @@ from providers.requests.history import broken_rules
 from providers.requests.rules import normal
 
 HELLO = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+CHAT: dict[str, Any] = {
+    "model": "m",
+    "max_completion_tokens": 90,
+    "temperature": 0.5,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+    "store": False,
+    "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+    "tool_choice": "auto",
+    "messages": [
+        {"role": "system", "content": "be good"},
+        {"role": "user", "content": [{"type": "text", "text": "what is there?"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "look", "arguments": '{ "at": "sky" }'},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "blue"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "and here?"},
+                {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+            ],
+        },
+    ],
+}
+MESSAGES: dict[str, Any] = {
+    "model": "claude-sonnet-4-5",
+    "max_tokens": 4096,
+    "thinking": {"type": "enabled", "budget_tokens": 2048},
+    "stream": True,
+    "system": "be good",
+    "tools": [
+        {"type": "web_search_20250305", "name": "web_search"},
+        {"name": "look", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
+    ],
+    "messages": [
+        {"role": "user", "content": "what is there?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s1"},
+                {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
+                {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
+                {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": "blue", "is_error": False},
+                {"type": "text", "text": "and?", "cache_control": {"type": "ephemeral"}},
+            ],
+        },
+    ],
+}
+GENERATE: dict[str, Any] = {
+    "system_instruction": {"parts": [{"text": "be good"}]},
+    "generationConfig": {"temperature": 0.5, "topK": 3, "stopSequences": None},
+    "tools": [
+        {"googleSearch": {}},
+        {"functionDeclarations": [{"name": "look", "description": "", "parameters": SCHEMA}]},
+    ],
+    "contents": [
+        {"role": "user", "parts": [{"text": "what is there?", "thought": False}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "hm", "thought": True},
+                {
+                    "functionCall": {"name": "look", "args": {"at": "sky"}},
+                    "thoughtSignature": "s1",
+                },
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "look", "response": {"result": "blue"}}}],
+        },
+    ],
+}
+BODIES: dict[str, dict[str, Any]] = {
+    "openai-chat": CHAT,
+    "anthropic-messages": MESSAGES,
+    "google-generate": GENERATE,
+}
+HISTORY = {
+    "openai-chat": "messages",
+    "anthropic-messages": "messages",
+    "google-generate": "contents",
+    "openai-responses": "input",
+}
 CALL = ToolCall(ToolCallId("c1"), "look", {"at": "sky"})
 OTHER = ToolCall(ToolCallId("c2"), "look", {"at": "sea"})
 RESULT = ToolResult(ToolCallId("c1"), TextOutput("blue"))
@@ -33,7 +133,8 @@ STRICT = Target(provider="p", api="a", model="m", consecutive_roles=False, first
 
 
 def checked(body: dict[str, Any], protocol: str = "openai-chat", vendor: str = "openai") -> Outcome:
-    exchange = {"id": "one", "protocol": protocol, "vendor": vendor, "model": "m", "request": body}
+    exchange: dict[str, Any] = {"id": "one", "protocol": protocol, "vendor": vendor}
+    exchange |= {"model": body.get("model", "gemini-3-pro"), "streamed": False, "request": body}
     outcome = recorded_requests.check([exchange])[protocol]
     assert isinstance(outcome, Outcome)
     return outcome
@@ -78,11 +179,33 @@ def test_what_cannot_be_expressed_is_named_with_the_reason(
     assert reason in given
 
 
+@pytest.mark.parametrize("protocol", sorted(BODIES))
+def test_a_body_that_can_be_expressed_is_made_again(protocol: str) -> None:
+    outcome = checked(BODIES[protocol], protocol)
+
+    assert not outcome.mismatches, "\n".join(recorded_requests.lines({protocol: outcome}))
+    assert outcome.made == ["one"]
+
+
+@pytest.mark.parametrize("protocol", sorted(BODIES))
+def test_what_is_lost_of_a_history_is_noticed(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, name = PROTOCOLS[protocol], HISTORY[protocol]
+
+    def forgetful(exchange: Any, body: Any) -> Any:
+        return known.read(exchange, {**body, name: body[name][:1]})
+
+    monkeypatch.setitem(PROTOCOLS, protocol, known._replace(read=forgetful))
+
+    assert list(checked(BODIES[protocol], protocol).mismatches) == ["one"]
+
+
 def test_fields_that_no_neutral_option_has_go_through_extra_and_are_counted() -> None:
-    outcome = checked({**HELLO, "temperature": 0.5, "logit_bias": {"50256": -100}})
+    outcome = checked({**HELLO, "temperature": 0.5, "n": 2, "provider": {"sort": "price"}})
 
     assert outcome.made == ["one"]
-    assert dict(outcome.extra) == {"logit_bias": 1}
+    assert dict(outcome.extra) == {"n": 1, "provider.sort": 1}
 
 
 def test_a_quirk_that_the_vendors_row_does_not_have_is_counted() -> None:

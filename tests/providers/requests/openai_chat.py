@@ -39,14 +39,21 @@ from agentkit_core import (
     ToolSpec,
     Uri,
 )
-from agentkit_providers import Endpoint
-from agentkit_providers.endpoints import UnknownProvider, default_registry
+from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat
 from providers.requests.history import refuse_mended
-from providers.requests.reading import Body, Fields, NotExpressible, Reading, bytes_or_address
+from providers.requests.reading import (
+    Body,
+    Fields,
+    NotExpressible,
+    Reading,
+    bytes_or_address,
+    laid_over,
+    vendor_row,
+)
 
 API: Final = "openai_chat"
-_ROWS: Final = {"vercel-gateway": "vercel", "google": "google-openai"}
+_ROWS: Final = {"vercel-gateway": "vercel", "google": "google-openai", "": "compatible"}
 """Vendors that the recordings call otherwise than our rows."""
 
 
@@ -59,24 +66,15 @@ def read(exchange: Mapping[str, Any], body: Body) -> Reading:
     for legacy in ("functions", "function_call"):
         if legacy in body:
             raise NotExpressible(f"`{legacy}`: how functions were offered before there were tools")
-    row = _row(exchange["vendor"])
+    row = vendor_row(exchange["vendor"], API, _ROWS)
     own = default_registry.projection(row.for_model(body["model"]))
     assert isinstance(own, OpenAIChat)
     reader = _Reader(body, Provenance(row.name, API, body["model"]), own.quirks)
     request = reader.request()
-    shown = {
-        name: value for name, value in reader.quirks.items() if value != getattr(own.quirks, name)
-    }
-    projection = OpenAIChat(row.name, replace(own.quirks, **shown))
+    quirks, shown = laid_over(own.quirks, reader.quirks)
+    projection = OpenAIChat(row.name, quirks)
     refuse_mended(request.items, projection.target(request.model))
-    return Reading(request, projection, frozenset(shown))
-
-
-def _row(vendor: str) -> Endpoint:
-    try:
-        return default_registry.get(_ROWS.get(vendor, vendor))
-    except UnknownProvider:
-        return default_registry.get("compatible")
+    return Reading(request, projection, shown)
 
 
 class _Reader:
@@ -129,6 +127,8 @@ class _Reader:
         for name in ("temperature", "top_p", "seed"):
             if name in fields.left:
                 options[name] = fields.take(name)
+        if "temperature" in options or "top_p" in options:
+            self.quirks["sampling"] = True
         if "seed" in options:
             self.quirks["supports_seed"] = True
         if fields.left.get("stop"):

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import typing
 from base64 import b64decode
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentkit_core import InlineBytes, ModelRequest, Projection, Target, Uri
+from agentkit_providers import Endpoint
+from agentkit_providers.endpoints import default_registry
 from providers.requests.rules import Rule
 
 Body = dict[str, Any]
@@ -41,9 +46,15 @@ class Reading(NamedTuple):
     """Which of them are not those of the vendor's row."""
 
     @property
-    def extra(self) -> tuple[str, ...]:
-        """Which fields go through `ModelOptions.extra`."""
-        return tuple(name for fields in self.request.options.extra.values() for name in fields)
+    def extra(self) -> Iterator[str]:
+        """Which fields go through `ModelOptions.extra`, those of objects one by one."""
+        for fields in self.request.options.extra.values():
+            assert isinstance(fields, dict)
+            for name, value in fields.items():
+                if isinstance(value, dict):
+                    yield from (f"{name}.{key}" for key in value)
+                else:
+                    yield name
 
 
 class Protocol(NamedTuple):
@@ -52,6 +63,27 @@ class Protocol(NamedTuple):
     rules: tuple[Rule, ...]
     read: Callable[[Mapping[str, Any], Body], Reading]
     """From a recorded exchange and its body in normal form."""
+
+
+def vendor_row(vendor: str, api: str, names: Mapping[str, str]) -> Endpoint:
+    """The row of a vendor that speaks a protocol; one of a stranger where there is none.
+
+    Args:
+        vendor: As the recordings call it.
+        api: The protocol.
+        names: Vendors that our rows call otherwise; `""` is the stranger.
+    """
+    rows = {row.name: row for row in default_registry if row.api == api}
+    return rows.get(names.get(vendor, vendor), rows[names[""]])
+
+
+Q = TypeVar("Q", bound=Struct)
+
+
+def laid_over(own: Q, shown: Mapping[str, Any]) -> tuple[Q, frozenset[str]]:
+    """Lay the quirks that a body shows over a vendor's own; and name those that differ."""
+    differing = {name: one for name, one in shown.items() if one != getattr(own, name)}
+    return replace(own, **differing), frozenset(differing)
 
 
 class Fields:

@@ -1,0 +1,320 @@
+"""Bodies of Messages requests, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from agentkit_core import (
+    CacheMark,
+    CacheRequest,
+    CacheRetention,
+    Custom,
+    File,
+    InlineText,
+    Item,
+    JsonSchemaFormat,
+    Media,
+    Modality,
+    ModelOptions,
+    ModelRequest,
+    NamedTool,
+    Part,
+    PartEnd,
+    PartsOutput,
+    Provenance,
+    Reasoning,
+    Text,
+    TextOutput,
+    ThinkingLevel,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolResult,
+    ToolsEnd,
+    ToolSpec,
+    Uri,
+)
+from agentkit_providers.anthropic_messages import AnthropicMessages, ThinkingStyle
+from agentkit_providers.endpoints import default_registry
+from providers.requests.history import refuse_mended
+from providers.requests.reading import (
+    Body,
+    Fields,
+    NotExpressible,
+    Reading,
+    bytes_or_address,
+    laid_over,
+    vendor_row,
+)
+
+API: Final = "anthropic_messages"
+_ROWS: Final = {
+    "google-vertex": "vertex-anthropic",
+    "openrouter": "openrouter-anthropic",
+    "": "anthropic-compatible",
+}
+"""Vendors that the recordings call otherwise than our rows."""
+
+
+def read(exchange: Mapping[str, Any], body: Body) -> Reading:
+    """Read a body in normal form.
+
+    Raises:
+        NotExpressible: It has what a request has no place for.
+    """
+    model = exchange["model"]
+    row = vendor_row(exchange["vendor"], API, _ROWS)
+    own = default_registry.projection(row.for_model(model))
+    assert isinstance(own, AnthropicMessages)
+    reader = _Reader(body, Provenance(row.name, API, model))
+    request = reader.request(model)
+    quirks, shown = laid_over(own.quirks, reader.quirks)
+    projection = AnthropicMessages(row.name, quirks)
+    refuse_mended(request.items, projection.target(model))
+    return Reading(request, projection, shown)
+
+
+class _Reader:
+    """Reads one body, and notes which quirks it shows."""
+
+    def __init__(self, body: Body, origin: Provenance) -> None:
+        self._fields = Fields(body)
+        self._origin = origin
+        self._marks: list[tuple[CacheMark, Body]] = []
+        self.quirks: dict[str, Any] = {}
+
+    def request(self, model: str) -> ModelRequest:
+        fields, options = self._fields, dict[str, Any]()
+        if "model" not in fields.left:
+            self.quirks["version_in_body"] = True
+            self.quirks["version"] = fields.take("anthropic_version")
+        fields.take("model")
+        streamed = fields.take("stream", False)
+        options["max_output_tokens"] = fields.take("max_tokens")
+        if "thinking" not in fields.left:
+            # While a model thinks it takes no other value than the default.
+            for name in ("temperature", "top_p"):
+                if name in fields.left:
+                    options[name] = fields.take(name)
+                    self.quirks["sampling"] = True
+        if fields.left.get("stop_sequences"):
+            options["stop_sequences"] = tuple(fields.take("stop_sequences"))
+        options |= self._output(options["max_output_tokens"])
+        tools, choices = self._tools()
+        options |= choices
+        items = tuple(self._items())
+        options |= self._cache()
+        if fields.left:
+            options["extra"] = {API: fields.left}
+        return ModelRequest(
+            model=model,
+            items=items,
+            tools=tools,
+            options=ModelOptions(**options),
+            streamed=streamed,
+        )
+
+    # Options.
+
+    def _output(self, max_tokens: int) -> dict[str, Any]:
+        """The thinking level, and the format of the answer."""
+        left = self._fields.left
+        config, thinking = dict(left.get("output_config", {})), left.get("thinking")
+        options: dict[str, Any] = {}
+        match config.get("format"):
+            case {"type": "json_schema", "schema": schema, **rest} if not rest:
+                options["response_format"] = JsonSchemaFormat(schema)
+                del config["format"]
+        match thinking:
+            case {"type": "enabled", "budget_tokens": int(budget), **rest} if (
+                rest.keys() <= {"display"} and _LEAST_BUDGET <= budget < max_tokens
+            ):
+                # A level stands for a budget, which comes on top of what the answer may have.
+                options["thinking"] = ThinkingLevel.MEDIUM
+                options["max_output_tokens"] = max_tokens - budget
+                self.quirks["thinking_style"] = ThinkingStyle.BUDGET
+                self.quirks["thinking_budgets"] = {ThinkingLevel.MEDIUM: budget}
+                self.quirks["max_output_tokens"] = max_tokens
+            case {"type": "adaptive", **rest} if (
+                rest.keys() <= {"display"} and config.get("effort") in _LEVELS
+            ):
+                level = options["thinking"] = _LEVELS[config.pop("effort")]
+                self.quirks["thinking_style"] = ThinkingStyle.ADAPTIVE
+                self.quirks["thinking_level_map"] = {level: level.value}
+        if "thinking" in options:
+            self.quirks["thinking_display"] = self._fields.take("thinking").get("display")
+        if config:
+            # What is left of it goes as it is, and would replace what we write there.
+            options.pop("response_format", None)
+        elif "output_config" in left:
+            self._fields.take("output_config")
+        return options
+
+    # Tools.
+
+    def _tools(self) -> tuple[tuple[ToolSpec, ...], dict[str, Any]]:
+        """The tools, and the options that belong to them."""
+        fields, options = self._fields, dict[str, Any]()
+        offered = fields.left.get("tools") or []
+        ours = [one for one in offered if one.get("type", "custom") == "custom"]
+        others = [one for one in offered if one not in ours]
+        if not ours or (others and any("cache_control" in one for one in offered)):
+            # Nothing of ours, or a marked prefix in which each tool has its place.
+            return (), options
+        tools = tuple(self._tool(Fields(one), one is ours[-1]) for one in ours)
+        fields.take("tools")
+        if others:
+            fields.left["tools"] = others  # what the vendor runs itself goes as it is
+        choice = dict(fields.left.get("tool_choice", {}))
+        serial = choice.pop("disable_parallel_tool_use", False)
+        wanted = _tool_choice(choice)
+        if wanted is not None:
+            fields.take("tool_choice")
+            options["tool_choice"] = wanted
+            if wanted not in (ToolChoiceMode.AUTO, ToolChoiceMode.NONE):
+                self.quirks["forced_tools"] = True
+            if serial:
+                options["parallel_tool_calls"] = False
+        return tools, options
+
+    def _tool(self, fields: Fields, last: bool) -> ToolSpec:
+        fields.take("type")
+        mark = fields.take("cache_control")
+        if mark is not None:
+            if not last:
+                raise NotExpressible("a cache mark on a tool that is not the last one")
+            self._marks.append((ToolsEnd(), mark))
+        name, description = fields.take("name"), fields.take("description", "")
+        schema, strict = fields.take("input_schema"), fields.take("strict")
+        metadata: dict[str, Any] = {f"{API}.tool": fields.left} if fields.left else {}
+        return ToolSpec(name, description, schema, strict=strict, metadata=metadata)
+
+    # The history.
+
+    def _items(self) -> Iterator[Item]:
+        at = 0
+        if "system" in self._fields.left:
+            yield Item.system(*self._parts(self._fields.take("system"), at))
+            at += 1
+        for message in self._fields.take("messages"):
+            fields = Fields(message)
+            role, blocks = fields.take("role"), fields.take("content")
+            fields.end(f"a message of the role {role!r}")
+            if role == "assistant":
+                yield replace(Item.assistant(*self._parts(blocks, at)), provenance=self._origin)
+                at += 1
+            elif role == "user":
+                count = sum(block["type"] == "tool_result" for block in blocks)
+                if any(block["type"] != "tool_result" for block in blocks[:count]):
+                    raise NotExpressible("a result stands after what the user says")
+                if count:
+                    yield Item.tool(*(self._result(Fields(one)) for one in blocks[:count]))
+                    at += 1
+                if blocks[count:]:
+                    yield Item.user(*self._parts(blocks[count:], at))
+                    at += 1
+            else:
+                raise NotExpressible(f"a message of the role {role!r}, which is none of ours")
+
+    def _parts(self, blocks: Sequence[Body], item: int) -> Iterator[Part]:
+        for at, block in enumerate(blocks):
+            fields = Fields(block)
+            mark = fields.take("cache_control")
+            if mark is not None:
+                self._marks.append((PartEnd(item, at), mark))
+            yield _part(fields)
+
+    def _result(self, fields: Fields) -> ToolResult:
+        fields.take("type")
+        call_id, blocks = fields.take("tool_use_id"), fields.take("content", [])
+        is_error = fields.take("is_error", False)
+        fields.end("a result")
+        parts = tuple(_part(Fields(block)) for block in blocks)
+        match parts:
+            case (Text(text=text, metadata={}),):
+                return ToolResult(call_id, TextOutput(text), is_error=is_error)
+            case _:
+                return ToolResult(call_id, PartsOutput(parts), is_error=is_error)
+
+    def _cache(self) -> dict[str, Any]:
+        if not self._marks:
+            return {}
+        times = {mark.get("ttl") for _, mark in self._marks}
+        if len(times) > 1:
+            raise NotExpressible("cache marks of several lifetimes in one request")
+        retention = CacheRetention.EXTENDED if times == {"1h"} else CacheRetention.DEFAULT
+        marks = tuple(place for place, _ in self._marks)
+        return {"cache": CacheRequest(marks=marks, retention=retention)}
+
+
+_LEAST_BUDGET: Final = 1024
+"""The vendor refuses smaller ones."""
+_LEVELS: Final[Mapping[Any, ThinkingLevel]] = {
+    level.value: level for level in ThinkingLevel if level is not ThinkingLevel.OFF
+}
+
+
+def _tool_choice(choice: Body) -> ToolChoice | None:
+    match choice:
+        case {"type": "auto" | "none" as word, **rest} if not rest:
+            return ToolChoiceMode(word)
+        case {"type": "any", **rest} if not rest:
+            return ToolChoiceMode.REQUIRED
+        case {"type": "tool", "name": name, **rest} if not rest:
+            return NamedTool(name)
+        case _:
+            return None
+
+
+def _part(fields: Fields) -> Part:
+    """A block as a part; what it says beyond that goes into the part's metadata."""
+    left = fields.left
+    kind = fields.take("type")
+    part: Part
+    match kind:
+        case "text":
+            part = Text(fields.take("text"), metadata=_kept(fields, "citations", "citations"))
+        case "thinking":
+            text, metadata = fields.take("thinking"), _kept(fields, "signature", "signature")
+            part = Reasoning(summary=text, metadata=metadata)
+        case "redacted_thinking":
+            part = Reasoning(redacted=True, metadata=_kept(fields, "data", "redacted_data"))
+        case "tool_use":
+            part = ToolCall(fields.take("id"), fields.take("name"), fields.take("input"))
+        case "image":
+            mime_type, data = _source(Fields(fields.take("source")))
+            part = Media(Modality.IMAGE, mime_type or "", data)
+        case "document":
+            mime_type, data = _source(Fields(fields.take("source")))
+            part = File(data, mime_type, fields.take("title"))
+        case _:
+            return Custom(f"{API}.{kind}", {"type": kind, **left})
+    if left:
+        return replace(part, metadata={**part.metadata, f"{API}.block": left})
+    return part
+
+
+def _kept(fields: Fields, name: str, key: str) -> dict[str, Any]:
+    value = fields.take(name)
+    return {} if value is None else {f"{API}.{key}": value}
+
+
+def _source(fields: Fields) -> tuple[str | None, Any]:
+    """The MIME type, and where the content is."""
+    kind, mime_type = fields.take("type"), fields.take("media_type")
+    match kind:
+        case "base64":
+            data: Any = bytes_or_address(fields.take("data"), mime_type)
+        case "text":
+            data = InlineText(fields.take("data"))
+        case "url":
+            data = Uri(fields.take("url"))
+        case "file":
+            data = Uri(fields.take("file_id"))
+        case _:
+            raise NotExpressible(f"content from a source of type {kind!r}")
+    fields.end("a source")
+    return mime_type, data

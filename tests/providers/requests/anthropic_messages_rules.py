@@ -1,0 +1,95 @@
+"""Messages requests: what means the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from providers.requests.reading import Body
+from providers.requests.rules import Rule, drop_default, drop_nulls
+
+
+def _contents(body: Any) -> Iterator[Body]:
+    """Every object that has a content: messages, and the results in them."""
+    for message in body.get("messages") or ():
+        yield message
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block.get("type") == "tool_result":
+                yield block
+
+
+def _list_content(body: Any) -> None:
+    for one in (*_contents(body), {"content": None}):
+        if isinstance(one.get("content"), str):
+            one["content"] = [{"type": "text", "text": one["content"]}]
+    if isinstance(body.get("system"), str):
+        body["system"] = [{"type": "text", "text": body["system"]}]
+
+
+def _unsaid_success(body: Any) -> None:
+    for one in _contents(body):
+        if one.get("is_error") is False:
+            del one["is_error"]
+
+
+def _parallel_by_default(body: Any) -> None:
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("disable_parallel_tool_use") is False:
+        del choice["disable_parallel_tool_use"]
+
+
+def _newer_output_format(body: Any) -> None:
+    if "output_format" in body:
+        body.setdefault("output_config", {})["format"] = body.pop("output_format")
+
+
+def _unsaid_descriptions(body: Any) -> None:
+    for tool in body.get("tools") or ():
+        if tool.get("description") == "":
+            del tool["description"]
+
+
+def _unsaid_five_minutes(value: Any) -> None:
+    if isinstance(value, dict):
+        mark = value.get("cache_control")
+        if isinstance(mark, dict) and mark.get("ttl") == "5m":
+            del mark["ttl"]
+        for one in value.values():
+            _unsaid_five_minutes(one)
+    elif isinstance(value, list):
+        for one in value:
+            _unsaid_five_minutes(one)
+
+
+def _functions_first(body: Any) -> None:
+    if not any("cache_control" in tool for tool in body.get("tools") or ()):
+        body.get("tools", []).sort(key=lambda tool: tool.get("type", "custom") != "custom")
+
+
+RULES: Final = (
+    Rule("null is absence", "every optional field has null or nothing by default", drop_nulls),
+    Rule("stream: false is absence", "false is its default", drop_default("stream", False)),
+    Rule(
+        "a text is a list of one text",
+        "a string is said to be short for it, in messages, results and system",
+        _list_content,
+    ),
+    Rule("is_error: false is absence", "false is its default", _unsaid_success),
+    Rule(
+        "disable_parallel_tool_use: false is absence",
+        "false is its default",
+        _parallel_by_default,
+    ),
+    Rule("a ttl of 5m is absence", "five minutes are its default", _unsaid_five_minutes),
+    Rule(
+        "output_format is output_config.format",
+        "the field was moved there, and both are taken",
+        _newer_output_format,
+    ),
+    Rule(
+        "the caller's tools come first",
+        "their order is said nowhere to matter, but for where a cached prefix ends",
+        _functions_first,
+    ),
+    Rule("an empty description is absence", "descriptions are optional", _unsaid_descriptions),
+)

@@ -1,0 +1,125 @@
+"""generateContent requests: what means the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from providers.requests.reading import Body
+from providers.requests.rules import OPAQUE, Rule, drop_nulls
+
+_SCHEMAS: Final = {"parameters": "parametersJsonSchema", "responseSchema": "responseJsonSchema"}
+
+
+def _camel_names(value: Any) -> None:
+    if isinstance(value, dict):
+        for key in list(value):
+            name = re.sub(r"_([a-z])", lambda found: found[1].upper(), key)
+            value[name] = one = value.pop(key)
+            if name not in OPAQUE:
+                _camel_names(one)
+    elif isinstance(value, list):
+        for one in value:
+            _camel_names(one)
+
+
+def _contents(body: Any) -> Iterator[Body]:
+    yield from body.get("contents") or ()
+    if "systemInstruction" in body:
+        yield body["systemInstruction"]
+
+
+def _unsaid_config(body: Any) -> None:
+    if body.get("generationConfig") == {}:
+        del body["generationConfig"]
+
+
+def _unthought_by_default(body: Any) -> None:
+    for content in _contents(body):
+        for part in content.get("parts", ()):
+            if part.get("thought") is False:
+                del part["thought"]
+
+
+def _system_without_role(body: Any) -> None:
+    body.get("systemInstruction", {}).pop("role", None)
+
+
+def _unsaid_descriptions(body: Any) -> None:
+    for declaration in _declarations(body):
+        if declaration.get("description") == "":
+            del declaration["description"]
+
+
+def _declarations(body: Any) -> Iterator[Body]:
+    for tool in body.get("tools") or ():
+        yield from tool.get("functionDeclarations", ())
+
+
+def _json_schemas(body: Any) -> None:
+    for one in (*_declarations(body), body.get("generationConfig", {})):
+        for name, newer in _SCHEMAS.items():
+            if name in one:
+                one[newer] = one.pop(name)
+            if newer in one:
+                _small_types(one[newer])
+
+
+def _small_types(schema: Any) -> None:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("type"), str):
+            schema["type"] = schema["type"].lower()
+        for one in schema.values():
+            _small_types(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            _small_types(one)
+
+
+def _functions_first(body: Any) -> None:
+    if "tools" in body:
+        body["tools"].sort(key=lambda tool: "functionDeclarations" not in tool)
+
+
+def _output_by_name(body: Any) -> None:
+    for content in body.get("contents") or ():
+        for part in content.get("parts", ()):
+            result = part.get("functionResponse")
+            if result is not None and not result["response"].keys() <= {"output", "error"}:
+                only = len(result["response"]) == 1
+                value = next(iter(result["response"].values())) if only else result["response"]
+                result["response"] = {"output": value}
+
+
+RULES: Final = (
+    Rule(
+        "names with underscores are names in camel case",
+        "the JSON of protocol buffers takes both",
+        _camel_names,
+    ),
+    Rule("null is absence", "so it is in the JSON of protocol buffers", drop_nulls),
+    Rule("an empty config is absence", "all of its fields have their default", _unsaid_config),
+    Rule("thought: false is absence", "false is its default", _unthought_by_default),
+    Rule("an empty description is absence", "so it is in protocol buffers", _unsaid_descriptions),
+    Rule(
+        "the caller's tools come first",
+        "their order is said nowhere to matter",
+        _functions_first,
+    ),
+    Rule(
+        "a function's response is its output",
+        "any keys are allowed; only `error` has a meaning of its own",
+        _output_by_name,
+    ),
+    Rule(
+        "a system instruction has no role",
+        "it is documented as text only, and its role as ignored",
+        _system_without_role,
+    ),
+    Rule(
+        "a schema is a JSON schema, whatever the case of its types",
+        "there is a field for either dialect, of which one is to be used",
+        _json_schemas,
+    ),
+)
