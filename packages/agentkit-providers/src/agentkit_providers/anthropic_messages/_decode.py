@@ -214,7 +214,7 @@ class AnthropicMessagesDecoder:
             self._take_usage(event.usage, out, final=True)
         elif kind == "message_stop":
             self._end(out)
-        elif kind == "error" or event.error or kind is None:
+        elif kind is None or kind.endswith("error") or event.error:
             told = _error_in(payload)
             if told is not None:
                 self._fail(classify_error(told), out)

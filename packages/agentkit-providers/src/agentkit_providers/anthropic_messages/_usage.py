@@ -47,6 +47,7 @@ def usage_of(raw: Mapping[str, Any], *, final: bool, currency: str | None) -> Us
             output=output,
             cache_read=cache_read,
             cache_write=cache_write,
+            cache_write_1h=count(counts_in(raw, "cache_creation"), "ephemeral_1h_input_tokens"),
             reasoning=count(counts_in(raw, "output_tokens_details"), "thinking_tokens"),
         ),
         cost=cost,
