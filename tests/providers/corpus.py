@@ -43,7 +43,7 @@ from agentkit_core import (
     fold_response,
 )
 from agentkit_providers.anthropic_messages import AnthropicMessages
-from agentkit_providers.endpoints import UnknownProvider, default_registry
+from agentkit_providers.endpoints import OPENAI_CHAT, UnknownProvider, default_registry
 from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat
 
@@ -427,6 +427,8 @@ def _chat_projection(exchange: Exchange) -> FailingProjection:
     try:
         row = default_registry.get(_VENDORS.get(vendor, vendor))
     except UnknownProvider:
+        row = default_registry.get("compatible")
+    if row.api != OPENAI_CHAT:  # its other protocol has the vendor's name
         row = default_registry.get("compatible")
     projection = default_registry.projection(row)
     assert isinstance(projection, OpenAIChat)
