@@ -1,0 +1,85 @@
+"""generateContent by hand: bodies as Google sends them, and what we make of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from agentkit_core import ModelEvent, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core.testing import check_decoder, decoded
+from agentkit_providers.google_generate import GoogleGenerate
+
+
+def request(*tools: str, streamed: bool = True, model: str = "m") -> ModelRequest:
+    """A question that offers tools of these names."""
+    return ModelRequest(
+        model=model, tools=tuple(ToolSpec(name) for name in tools), streamed=streamed
+    )
+
+
+def response(
+    *parts: dict[str, Any],
+    finish: str | None = None,
+    usage: dict[str, Any] | None = None,
+    index: int | None = 0,
+    **beside: Any,
+) -> dict[str, Any]:
+    """One response: a whole answer, or what a stream brings at once."""
+    candidate: dict[str, Any] = {"content": {"parts": list(parts), "role": "model"}, **beside}
+    if index is not None:
+        candidate["index"] = index
+    if finish is not None:
+        candidate["finishReason"] = finish
+    made: dict[str, Any] = {"candidates": [candidate], "responseId": "r1", "modelVersion": "m-1"}
+    if usage is not None:
+        made["usageMetadata"] = usage
+    return made
+
+
+def text(words: str, **fields: Any) -> dict[str, Any]:
+    """A part with a text."""
+    return {"text": words, **fields}
+
+
+def call(name: str | None = None, signature: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A part with a call, or a piece of one."""
+    part: dict[str, Any] = {"functionCall": {**({} if name is None else {"name": name}), **fields}}
+    if signature is not None:
+        part["thoughtSignature"] = signature
+    return part
+
+
+def partial(path: str, more: bool = True, **value: Any) -> dict[str, Any]:
+    """A part with one value of a call whose arguments are streamed."""
+    return call(partialArgs=[{"jsonPath": path, **value}], willContinue=more)
+
+
+def stream(*responses: dict[str, Any] | bytes) -> bytes:
+    """The body of a stream of events, with the vendor's line ends."""
+    written = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in responses]
+    return b"".join(b"data: " + one + b"\r\n\r\n" for one in written)
+
+
+def array(*responses: dict[str, Any]) -> bytes:
+    """The body of a stream that is one JSON array."""
+    return b"[" + b",\r\n".join(json.dumps(one, indent=1).encode() for one in responses) + b"\n]\n"
+
+
+def whole(*parts: dict[str, Any], finish: str | None = "STOP", **fields: Any) -> bytes:
+    """The body of a whole answer."""
+    return json.dumps(response(*parts, finish=finish, **fields), indent=2).encode()
+
+
+def read(body: bytes, asked: ModelRequest | None = None) -> ModelResponse:
+    """What a body says; the decoder's laws are checked on the way."""
+    asked = asked or request()
+    return check_decoder(lambda: GoogleGenerate().decoder(asked), body)
+
+
+def events(
+    body: bytes | Sequence[bytes], asked: ModelRequest | None = None
+) -> tuple[ModelEvent, ...]:
+    """The events of a body, or of its pieces."""
+    decoder = GoogleGenerate().decoder(asked or request())
+    return decoded(decoder, [body] if isinstance(body, bytes) else body)
