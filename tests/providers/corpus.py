@@ -41,11 +41,13 @@ from agentkit_core import (
     ToolCall,
     ToolSpec,
     fold_response,
+    native_reasons,
 )
 from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.endpoints import OPENAI_CHAT, UnknownProvider, default_registry
 from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat
+from agentkit_providers.openai_responses import OpenAIResponses
 
 Exchange = dict[str, Any]
 """One file of the corpus."""
@@ -615,6 +617,90 @@ def _generate_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object]
     return {"block_reason": reason}
 
 
+# openai-responses
+
+
+def _responses_projection(exchange: Exchange) -> FailingProjection:
+    rows = {row.name: row for row in default_registry if row.api == OpenAIResponses.api}
+    name = f"{exchange['vendor']}-responses"
+    projection = default_registry.projection(rows.get(name, rows["compatible-responses"]))
+    assert isinstance(projection, OpenAIResponses)
+    return projection
+
+
+def _responses_type(part: Part) -> str:
+    """The type of the vendor's item that a part comes from."""
+    match part:
+        case Text():
+            return "message"
+        case Reasoning():
+            return "reasoning"
+        case ToolCall(metadata=metadata) | Media(metadata=metadata):
+            item = metadata.get("openai_responses.item")
+            return str(item.get("type", "function_call") if isinstance(item, dict) else "?")
+        case Custom(kind=kind):
+            name = kind.partition(".")[2]
+            return "message" if name.startswith("content.") else name
+        case _:
+            return type(part).__name__
+
+
+def _responses_parts(item: Item) -> list[str]:
+    return [_responses_kind(part) for part in item.parts]
+
+
+def _responses_kind(part: Part) -> str:
+    match _responses_type(part):
+        case "message":
+            return _kind(part) or "text"
+        case "function_call" | "custom_tool_call":
+            return "tool_call"
+        case "shell_call" | "local_shell_call" | "apply_patch_call" | "computer_call":
+            return "client_tool_call"
+        case "mcp_approval_request":
+            return "approval_request"
+        case "reasoning" | "compaction" as kind:
+            return kind
+        case kind if kind.endswith("_output"):
+            return "server_tool_result"
+        case kind if kind.endswith("_call") or kind == "mcp_list_tools":
+            return "server_tool_call"
+        case kind:
+            return f"other:{kind}"
+
+
+def _responses_usage(tokens: TokenUsage, expected: Mapping[str, int]) -> dict[str, int | None]:
+    seen = {
+        "input": tokens.prompt,
+        "output": tokens.output,
+        "cache_read": tokens.cache_read,
+        "cache_write": tokens.cache_write,
+        "reasoning": tokens.reasoning,
+        "total": tokens.total,
+    }
+    return {key: seen.get(key) for key in expected}
+
+
+def _responses_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object]:
+    types: list[str] = []
+    places: list[object] = []
+    for part in item.parts:
+        place = part.metadata.get("openai_responses.place", len(places))
+        if place not in places:  # the texts of one message stand in one place
+            places.append(place)
+            types.append(_responses_type(part))
+    native = expected.get("native_types", [])
+    if len(types) < len(native):
+        # Messages without text are among the vendor's items, and none of ours.
+        rest = [[one for one in kinds if one != "message"] for kinds in (types, native)]
+        types = native if rest[0] == rest[1] else types
+    words = native_reasons(item.metadata)
+    return {
+        "native_types": types,
+        "incomplete_reason": words[0] if len(words) > 1 else None,
+    }
+
+
 PROTOCOLS: dict[str, Spoken] = {
     "anthropic-messages": Spoken(
         _messages_projection, _messages_parts, _messages_usage, _messages_more
@@ -623,6 +709,9 @@ PROTOCOLS: dict[str, Spoken] = {
         _generate_projection, _generate_parts, _generate_usage, _generate_more
     ),
     "openai-chat": Spoken(_chat_projection, _chat_parts, _chat_usage),
+    "openai-responses": Spoken(
+        _responses_projection, _responses_parts, _responses_usage, _responses_more
+    ),
 }
 """How each protocol is read; those that are missing are skipped."""
 

@@ -13,6 +13,8 @@ from agentkit_providers._model_card import ModelCard
 
 OPENAI_CHAT: Final = "openai_chat"
 """The api of Chat Completions, as OpenAI defined it and many servers speak it."""
+OPENAI_RESPONSES: Final = "openai_responses"
+"""The api of Responses, as OpenAI defined it."""
 ANTHROPIC_MESSAGES: Final = "anthropic_messages"
 """The api of Messages, as Anthropic defined it."""
 GOOGLE_GENERATE: Final = "google_generate"

@@ -12,6 +12,7 @@ from typing import Final
 
 from agentkit_core import JsonValue
 from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, GOOGLE_GENERATE, Endpoint
+from agentkit_providers._responses_vendors import RESPONSES_VENDORS
 
 # What OpenAI alone understands, or nearly so.
 _NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
@@ -369,4 +370,5 @@ VENDORS: Final = (
             "files": False,
         },
     ),
+    *RESPONSES_VENDORS,
 )

@@ -14,7 +14,13 @@ import msgspec
 from msgspec.structs import replace
 
 from agentkit_core import AgentkitError, Projection
-from agentkit_providers._endpoint import ANTHROPIC_MESSAGES, GOOGLE_GENERATE, OPENAI_CHAT, Endpoint
+from agentkit_providers._endpoint import (
+    ANTHROPIC_MESSAGES,
+    GOOGLE_GENERATE,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    Endpoint,
+)
 from agentkit_providers._model_card import ModelCard
 from agentkit_providers._vendors import VENDORS
 
@@ -22,6 +28,7 @@ __all__ = [
     "ANTHROPIC_MESSAGES",
     "GOOGLE_GENERATE",
     "OPENAI_CHAT",
+    "OPENAI_RESPONSES",
     "Endpoint",
     "MakeProjection",
     "Registry",
@@ -85,6 +92,7 @@ class Registry:
             ANTHROPIC_MESSAGES: _anthropic_messages,
             GOOGLE_GENERATE: _google_generate,
             OPENAI_CHAT: _openai_chat,
+            OPENAI_RESPONSES: _openai_responses,
         }
 
     def register(self, endpoint: Endpoint) -> None:
@@ -153,6 +161,12 @@ def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.openai_chat import OpenAIChat, Quirks
 
     return OpenAIChat(endpoint.name, _quirks(endpoint, quirks, Quirks))
+
+
+def _openai_responses(endpoint: Endpoint, quirks: Any) -> Projection:
+    from agentkit_providers.openai_responses import OpenAIResponses, Quirks
+
+    return OpenAIResponses(endpoint.name, _quirks(endpoint, quirks, Quirks))
 
 
 def _quirks(endpoint: Endpoint, given: Any, kind: type[Q]) -> Q:

@@ -1,0 +1,54 @@
+"""Media and documents as entries of a content.
+
+What the protocol cannot hold becomes a text that says so, for a history must stay sendable.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentkit_core import File, InlineText, Media, Modality, Uri
+from agentkit_providers._addresses import address_of
+from agentkit_providers.openai_responses._metadata_keys import API, DETAIL_KEY
+from agentkit_providers.openai_responses._wire_request import (
+    ContentPart,
+    InputFile,
+    InputImage,
+    InputText,
+)
+
+_FILE_ID: Final = "file-"
+"""How OpenAI's ids of uploaded content begin."""
+
+
+def media_part(media: Media) -> ContentPart:
+    """Write an image.
+
+    Raises:
+        UnsupportedContent: It is a handle, which someone should have resolved.
+    """
+    if media.modality is not Modality.IMAGE:
+        return InputText(f"({media.modality.value} omitted: this protocol has no place for it)")
+    detail, data = media.metadata.get(DETAIL_KEY), media.data
+    if isinstance(data, Uri) and data.uri.startswith(_FILE_ID):
+        return InputImage(file_id=data.uri, detail=detail)
+    return InputImage(address_of(data, media.mime_type or "image/png", API), detail=detail)
+
+
+def file_part(file: File) -> ContentPart:
+    """Write a document: text as text, images as images, others as a file.
+
+    Raises:
+        UnsupportedContent: It is a handle, which someone should have resolved.
+    """
+    data, mime_type = file.data, file.mime_type or "application/pdf"
+    if isinstance(data, InlineText):
+        return InputText(f"[File {file.name}]\n{data.text}" if file.name else data.text)
+    if isinstance(data, Uri) and data.uri.startswith(_FILE_ID):
+        return InputFile(file_id=data.uri)
+    address = address_of(data, mime_type, API)
+    if mime_type.startswith("image/"):
+        return InputImage(address)
+    if not address.startswith("data:"):
+        return InputFile(file_url=address)
+    return InputFile(file.name or "document", address)
