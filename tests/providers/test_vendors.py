@@ -1,6 +1,12 @@
-"""The rows of vendors, against what is known of them: where keys are, and what bodies they take."""
+"""The rows of vendors, against what is known of them: where keys are, and what bodies they take.
 
+Run this file to write the table of the documentation anew:
+`python tests/providers/test_vendors.py --write`.
+"""
+
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -42,6 +48,7 @@ KEYS = {
     "venice": ("VENICE_API_KEY",),
     "github-models": ("GITHUB_TOKEN",),
 }
+PAGE = Path(__file__).parents[2] / "docs" / "packages" / "providers.md"
 LOCAL = ("ollama", "vllm", "llamacpp", "lmstudio", "sglang", "litellm", "compatible")
 
 
@@ -181,3 +188,33 @@ def test_marks_of_the_cache_are_sent_to_anthropics_models_alone() -> None:
 
 def test_minimax_is_asked_to_tell_its_reasoning_from_its_answer() -> None:
     assert body_of("minimax:m")["reasoning_split"] is True
+
+
+def table() -> str:
+    """All vendors as a table of Markdown."""
+    lines = ["| name | protocol | key | address |", "| --- | --- | --- | --- |"]
+    for row in default_registry:
+        key = ", ".join(f"`{name}`" for name in row.key_env) or "`api_key=`"
+        optional = "" if row.key_required else " (optional)"
+        address = row.base_url or "(yours)"
+        lines.append(f"| `{row.name}` | {row.api} | {key}{optional} | {address} |")
+    return "\n".join(lines)
+
+
+def page_with(rows: str) -> str:
+    """The page, with these rows in the place of its table."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, begins, rest = page.partition("<!-- vendors: ")
+    comment, _, rest = rest.partition("\n")
+    _, ends, after = rest.partition("<!-- vendors end -->")
+    assert begins
+    assert ends
+    return f"{before}{begins}{comment}\n\n{rows}\n\n{ends}{after}"
+
+
+def test_the_documentation_lists_every_vendor_as_its_row_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page_with(table()), f"python {__file__} --write"
+
+
+if __name__ == "__main__" and "--write" in sys.argv:
+    PAGE.write_text(page_with(table()), encoding="utf-8")
