@@ -18,6 +18,8 @@ from agentkit_providers.catalogue import (
     cost,
     default_catalogue,
 )
+from agentkit_providers.openai_chat import OpenAIChat
+from agentkit_providers.openai_responses import OpenAIResponses
 from agentkit_providers.replay import Answer, ReplayServer, openai_chat
 
 RATES: dict[str, Any] = {
@@ -251,6 +253,16 @@ def test_an_answer_is_priced_by_the_service_tier_that_it_was_given_in(
 
     assert found.usage.cost.amount == Decimal(amount)
     assert found.usage.requests == found.usage.priced_requests == 1
+
+
+def test_every_protocol_that_is_told_a_service_tier_can_say_it() -> None:
+    for name, api in (("openai", "openai_chat"), ("openai-responses", "openai_responses")):
+        projection = connect(f"{name}:m").projection
+        assert isinstance(projection, OpenAIChat | OpenAIResponses)
+
+        assert projection.service_tier({f"{api}.service_tier": "flex"}) == "flex"
+        assert projection.service_tier({f"{api}.service_tier": 3}) is None
+        assert projection.service_tier({}) is None
 
 
 def test_an_answer_that_breaks_off_costs_what_it_is_known_to_have_used() -> None:

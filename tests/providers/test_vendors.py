@@ -178,6 +178,16 @@ def test_a_temperature_is_sent_to_those_who_take_one(name: str, sent: bool) -> N
     assert ("temperature" in body, "top_p" in body) == (sent, sent)
 
 
+@pytest.mark.parametrize(
+    ("name", "asked", "sent"),
+    [("openai:gpt-4o", 1_000_000, 16384), ("openai:gpt-4o", 100, 100), ("openai:m", 10**6, 10**6)],
+)
+def test_a_limit_on_the_output_is_lowered_to_what_the_model_can(
+    name: str, asked: int, sent: int
+) -> None:
+    assert body_of(name, max_output_tokens=asked)["max_completion_tokens"] == sent
+
+
 def test_marks_of_the_cache_are_sent_to_anthropics_models_alone() -> None:
     marked = msgspec.json.encode(body_of("openrouter:anthropic/m", cache=CacheRequest()))
     plain = msgspec.json.encode(body_of("openrouter:openai/m", cache=CacheRequest()))

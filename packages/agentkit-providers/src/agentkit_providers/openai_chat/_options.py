@@ -73,7 +73,8 @@ def body_options(
     if quirks.supports_store:
         body["store"] = False
     if options.max_output_tokens is not None:
-        body[quirks.max_tokens_field] = options.max_output_tokens
+        most = quirks.max_output_tokens or options.max_output_tokens
+        body[quirks.max_tokens_field] = min(options.max_output_tokens, most)
     if options.temperature is not None and quirks.sampling:
         body["temperature"] = options.temperature
     if options.top_p is not None and quirks.sampling:

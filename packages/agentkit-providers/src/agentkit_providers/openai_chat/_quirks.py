@@ -43,6 +43,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_tokens_field: str = "max_completion_tokens"
     """`max_tokens`: DeepSeek, Together, Moonshot, Mistral, NVIDIA, Chutes, Cloudflare and most
     local servers; `num_predict`: Ollama's own."""
+    max_output_tokens: int | None = None
+    """The most that the model puts out: a higher limit is lowered to it. None is not known."""
     supports_store: bool = True
     """Whether `store: false` may be sent. False: Cerebras, xAI, Together, DeepSeek, Z.ai,
     Moonshot, NVIDIA, Chutes, Cloudflare, Mistral."""

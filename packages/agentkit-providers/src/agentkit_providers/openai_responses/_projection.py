@@ -7,6 +7,7 @@ from typing import Final
 
 from agentkit_core import (
     ItemKind,
+    MetadataMap,
     Modality,
     ModelRequest,
     ProviderFailure,
@@ -77,6 +78,11 @@ class OpenAIResponses:
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the answer to this request, streamed or whole."""
         return OpenAIResponsesDecoder(request, self.provider, self.quirks)
+
+    def service_tier(self, metadata: MetadataMap) -> str | None:
+        """Read from the metadata of an answer's last event in which service tier it was given."""
+        found = metadata.get(f"{API}.service_tier")
+        return found if isinstance(found, str) else None
 
     def failure(
         self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
