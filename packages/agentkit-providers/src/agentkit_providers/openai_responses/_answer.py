@@ -7,8 +7,8 @@ which is when it is known as a whole. Items may grow side by side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -25,10 +25,9 @@ from agentkit_core import (
     Text,
     ToolCall,
     ToolCallId,
-    complete_call,
     encode_json,
 )
-from agentkit_providers._readings import mended
+from agentkit_providers.openai_responses._growth import INPUT_OPENS, Growth, OutputItem
 from agentkit_providers.openai_responses._items import (
     CALLS,
     arguments_of,
@@ -43,47 +42,6 @@ from agentkit_providers.openai_responses._metadata_keys import (
     PLACE_KEY,
     REFUSAL_KEY,
 )
-
-_INPUT_OPENS: Final = '{"input":"'
-"""How the arguments of a custom tool's call begin here; its input is free text on the wire."""
-
-
-class _Growth:
-    """One part while it grows."""
-
-    __slots__ = ("annotations", "half", "part", "part_id", "pieces")
-
-    def __init__(self, part_id: PartId, part: Part) -> None:
-        self.part_id = part_id
-        self.part = part
-        self.pieces: list[str] = []
-        self.half = ""
-        """Half of a surrogate pair that ended the last piece."""
-        self.annotations: list[Any] = []
-
-    @property
-    def text(self) -> str:
-        """What came so far."""
-        return "".join(self.pieces)
-
-
-class _Item:
-    """One output item while it grows."""
-
-    __slots__ = ("done", "growths", "index", "number", "raw", "type", "waiting")
-
-    def __init__(self, index: int, number: int, kind: str) -> None:
-        self.index = index
-        self.number = number
-        """Its place in the answer; servers count theirs with gaps."""
-        self.type = kind
-        self.raw: Mapping[str, Any] = {}
-        """As it came last; not whole until it is done."""
-        self.growths: dict[int, _Growth] = {}
-        """Its parts that have begun, by their place in its content."""
-        self.waiting: list[str] = []
-        """Arguments of a call that has not begun, since its name is not known."""
-        self.done = False
 
 
 class Answer:
@@ -101,13 +59,13 @@ class Answer:
         self.has_calls = False
         """Whether there are calls for the client."""
         self._parts = 0
-        self._items: dict[int, _Item] = {}
-        self._all: list[_Item] = []
+        self._items: dict[int, OutputItem] = {}
+        self._all: list[OutputItem] = []
         self._last = 0
-        self._texts: dict[tuple[int | None, int | None], _Growth] = {}
+        self._texts: dict[tuple[int | None, int | None], Growth] = {}
         self._call_ids: set[str] = set()
         self._late_secrets = late_secrets
-        self._secretless: list[_Item] = []
+        self._secretless: list[OutputItem] = []
 
     def take_text(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
@@ -117,7 +75,7 @@ class Answer:
         if growth is None:
             growth = self._texts[index, at] = self._text_at(index, at, {}, out)
         if self.careful:
-            self._grow(growth, text, out)
+            growth.grow(text, out, careful=True)
         else:
             growth.pieces.append(text)
             out.append(AppendText(growth.part_id, text))
@@ -127,19 +85,20 @@ class Answer:
     ) -> None:
         """Take more of a refusal."""
         self.refused = True
-        self._grow(self._text_at(index, at, {REFUSAL_KEY: True}, out), text, out)
+        growth = self._text_at(index, at, {REFUSAL_KEY: True}, out)
+        growth.grow(text, out, careful=self.careful)
 
     def take_reasoning(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take more of reasoning, of its summary or its content."""
         item = self._open(index, "reasoning")
         growth = item.growths.get(0) or self._begin(item, 0, Reasoning(), out)
-        self._grow(growth, text, out)
+        growth.grow(text, out, careful=self.careful)
 
     def take_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take more of a call's arguments; before its name is known, they wait for the item."""
         item = self._open(index, "function_call")
         if item.growths:
-            self._grow(item.growths[0], text, out)
+            item.growths[0].grow(text, out, careful=self.careful)
         else:
             item.waiting.append(text)
 
@@ -147,7 +106,7 @@ class Answer:
         """Take more of the free text that a custom tool is given."""
         item = self._open(index, "custom_tool_call")
         if item.growths:
-            self._grow(item.growths[0], encode_json(text)[1:-1].decode(), out)
+            item.growths[0].grow(encode_json(text)[1:-1].decode(), out, careful=self.careful)
 
     def take_annotation(self, index: int | None, at: int | None, annotation: Any) -> None:
         """Take a citation of a text, for servers whose items leave them out."""
@@ -162,13 +121,13 @@ class Answer:
         if text:
             growth = self._texts.get((index, at)) or self._text_at(index, at, {}, out)
             self._texts[index, at] = growth
-            self._grow_to(growth, text, out)
+            growth.grow_to(text, out)
 
     def take_all_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take a call's arguments as a whole; what was not streamed of them is told now."""
         item = self._open(index, "function_call")
         if item.growths:
-            self._grow_to(item.growths[0], text, out)
+            item.growths[0].grow_to(text, out)
         else:
             item.waiting = [text]
 
@@ -210,11 +169,8 @@ class Answer:
             out: Gets the deltas.
         """
         named = [one for one in output if isinstance(one, dict)] if isinstance(output, list) else []
-        secrets = {one.get("id"): one.get("encrypted_content") for one in named}
         for item in self._secretless:
-            secret = secrets.get(item.raw.get("id"))
-            raw = {**item.raw, "encrypted_content": secret} if secret else item.raw
-            self._finish(item, raw, out)
+            self._finish(item, _with_secret(item, named), out)
         known = {one.raw.get("id") for one in self._all if one.done} - {None, ""}
         missing = len(named) - sum(one.done for one in self._all)
         for index, raw in enumerate(named):
@@ -228,7 +184,7 @@ class Answer:
                 item.done = True
                 self._finish_rest(item, {}, out)
 
-    def _finish(self, item: _Item, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
+    def _finish(self, item: OutputItem, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         item.done, item.raw = True, raw
         place: MetadataMap = {PLACE_KEY: self._place(item)}
         if item.type in CALLS:
@@ -238,8 +194,8 @@ class Answer:
                 self._finish_part(item, at, part, out)
         self._finish_rest(item, {**place, ITEM_KEY: message_facts(raw)}, out)
 
-    def _open(self, index: int | None, kind: str) -> _Item:
-        """The item of a type that grows at an index; some servers do not say that it was added."""
+    def _open(self, index: int | None, kind: str) -> OutputItem:
+        """The item of a type that grows at an index; servers may not say that it was added."""
         at = self._last if index is None else index
         item = self._items.get(at)
         if item is not None and item.type == kind and not item.done:
@@ -248,30 +204,32 @@ class Answer:
         found = (one for one in self._all if one.index == at and one.type == kind and not one.done)
         return next(found, None) or self._new(at, kind)
 
-    def _new(self, index: int, kind: str) -> _Item:
-        item = self._items[index] = _Item(index, len(self._all), kind)
+    def _new(self, index: int, kind: str) -> OutputItem:
+        item = self._items[index] = OutputItem(index, len(self._all), kind)
         self._all.append(item)
         self._last = index
         return item
 
-    def _place(self, item: _Item) -> dict[str, Any]:
+    def _place(self, item: OutputItem) -> dict[str, Any]:
         before = [one.number for one in self._all[: item.number] if one.type == "reasoning"]
         return {"index": item.number, **({"reasoning": before[-1]} if before else {})}
 
-    def _begin(self, item: _Item, at: int, part: Part, out: list[ModelEvent]) -> _Growth:
-        growth = item.growths[at] = _Growth(PartId(f"part-{self._parts}"), part)
+    def _begin(self, item: OutputItem, at: int, part: Part, out: list[ModelEvent]) -> Growth:
+        growth = item.growths[at] = Growth(PartId(f"part-{self._parts}"), part)
         self._parts += 1
         out.append(BeginPart(growth.part_id, part))
         return growth
 
     def _text_at(
         self, index: int | None, at: int | None, metadata: MetadataMap, out: list[ModelEvent]
-    ) -> _Growth:
+    ) -> Growth:
         item = self._open(index, "message")
         known = item.growths.get(at or 0)
         return known or self._begin(item, at or 0, Text("", metadata=metadata), out)
 
-    def _begin_call(self, item: _Item, raw: Mapping[str, Any], out: list[ModelEvent]) -> _Growth:
+    def _begin_call(
+        self, item: OutputItem, raw: Mapping[str, Any], out: list[ModelEvent]
+    ) -> Growth:
         """Fix the id of a call; it gets one if it has none, or that of an earlier call.
 
         Made-up ids are `call_0`, `call_1`, … by the item's place; they are unique in the answer
@@ -285,25 +243,11 @@ class Answer:
         call = ToolCall(ToolCallId(call_id), str(raw.get("name") or ""))
         growth = self._begin(item, 0, call, out)
         if item.type == "custom_tool_call":
-            self._grow(growth, _INPUT_OPENS, out)
+            growth.grow(INPUT_OPENS, out, careful=self.careful)
         return growth
 
-    def _grow(self, growth: _Growth, text: str, out: list[ModelEvent]) -> None:
-        if self.careful:
-            text, growth.half = mended(growth.half + text)
-        if text:
-            growth.pieces.append(text)
-            out.append(AppendText(growth.part_id, text))
-
-    def _grow_to(self, growth: _Growth, text: str, out: list[ModelEvent]) -> None:
-        """Tell the rest of a text, if what was streamed is its beginning."""
-        so_far, growth.half = growth.text, ""
-        if len(text) > len(so_far) and text.startswith(so_far):
-            growth.pieces.append(text[len(so_far) :])
-            out.append(AppendText(growth.part_id, text[len(so_far) :]))
-
     def _finish_call(
-        self, item: _Item, raw: Mapping[str, Any], place: MetadataMap, out: list[ModelEvent]
+        self, item: OutputItem, raw: Mapping[str, Any], place: MetadataMap, out: list[ModelEvent]
     ) -> None:
         growth = item.growths.get(0) or self._begin_call(item, raw, out)
         begun = growth.part
@@ -312,12 +256,12 @@ class Answer:
         streamed = growth.text or "".join(item.waiting)
         call = call_of({"type": item.type, **raw}, begun.id, streamed, place)
         if item.type == "custom_tool_call":
-            self._grow_to(growth, encode_json(call.input).decode(), out)
+            growth.grow_to(encode_json(call.input).decode(), out)
         else:
-            self._grow_to(growth, arguments_of(raw) or streamed, out)
+            growth.grow_to(arguments_of(raw) or streamed, out)
         self._commit(item, 0, replace(call, name=call.name or begun.name), out)
 
-    def _finish_part(self, item: _Item, at: int, part: Part, out: list[ModelEvent]) -> None:
+    def _finish_part(self, item: OutputItem, at: int, part: Part, out: list[ModelEvent]) -> None:
         match part:
             case Text(text=text):
                 self.refused = self.refused or REFUSAL_KEY in part.metadata
@@ -326,21 +270,21 @@ class Answer:
                 if growth is None:
                     opening = Text("", metadata=_refusal(part))
                     growth = self._begin(item, key, opening, out)
-                self._grow_to(growth, text, out)
+                growth.grow_to(text, out)
                 if growth.annotations and ANNOTATIONS_KEY not in part.metadata:
                     marks = {ANNOTATIONS_KEY: growth.annotations}
                     part = replace(part, metadata={**part.metadata, **marks})
                 self._commit(item, key, part, out)
             case Reasoning():
                 growth = item.growths.get(0) or self._begin(item, 0, Reasoning(), out)
-                self._grow_to(growth, part.summary or "", out)
+                growth.grow_to(part.summary or "", out)
                 if part.summary is None and growth.pieces:
                     part = replace(part, summary=growth.text, redacted=False)
                 self._commit(item, 0, part, out)
             case _:
                 self._commit(item, at, part, out)
 
-    def _growth_of(self, item: _Item, at: int, part: Text) -> int:
+    def _growth_of(self, item: OutputItem, at: int, part: Text) -> int:
         """Which text that was streamed a piece of content is; some servers count from 1."""
         free = item.growths
         if at in free and _refusal(free[at].part) == _refusal(part):
@@ -350,32 +294,17 @@ class Answer:
                 return key
         return max((*free, at - 1)) + 1
 
-    def _commit(self, item: _Item, key: int, part: Part, out: list[ModelEvent]) -> None:
+    def _commit(self, item: OutputItem, key: int, part: Part, out: list[ModelEvent]) -> None:
         growth = item.growths.pop(key, None)
         if growth is None or type(growth.part) is not type(part):
             out.append(CommitPart(part))
         else:
             out.append(CommitPart(part, growth.part_id))
 
-    def _finish_rest(self, item: _Item, beside: MetadataMap, out: list[ModelEvent]) -> None:
+    def _finish_rest(self, item: OutputItem, beside: MetadataMap, out: list[ModelEvent]) -> None:
         """Commit the parts that nothing whole came of, as far as they were streamed."""
         for key, growth in list(item.growths.items()):
-            if growth.half:
-                growth.pieces.append("\ufffd")
-                out.append(AppendText(growth.part_id, "\ufffd"))
-            part, text = growth.part, growth.text
-            match part:
-                case Text():
-                    part = Text(text, metadata={**beside, **part.metadata})
-                case Reasoning():
-                    part = Reasoning(text or None, redacted=not text)
-                case ToolCall():
-                    if item.type == "custom_tool_call" and not text.endswith('"}'):
-                        text += '"}'
-                    part = complete_call(part, text)
-                case _:
-                    pass
-            self._commit(item, key, part, out)
+            self._commit(item, key, growth.closed(beside, out), out)
         for text_key in [one for one in self._texts if one[0] in (item.index, None)]:
             del self._texts[text_key]
 
@@ -383,6 +312,14 @@ class Answer:
 def _is_secretless(raw: Mapping[str, Any]) -> bool:
     """Whether reasoning is told by an id alone, or with a summary that says little."""
     return bool(raw.get("id")) and not (raw.get("encrypted_content") or raw.get("content"))
+
+
+def _with_secret(item: OutputItem, named: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Reasoning as it came, with the encrypted content that the last event has for it."""
+    same = (one for one in named if one.get("id") == item.raw["id"])
+    there = next(same, named[item.index] if 0 <= item.index < len(named) else {})
+    secret = there.get("encrypted_content") if there.get("type") == "reasoning" else None
+    return {**item.raw, "encrypted_content": secret} if secret else item.raw
 
 
 def _refusal(part: Part) -> MetadataMap:

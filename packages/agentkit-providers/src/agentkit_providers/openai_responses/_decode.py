@@ -8,7 +8,6 @@ whatever was asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -38,6 +37,7 @@ from agentkit_providers.openai_responses._ends import (
     in_band,
     without_output,
 )
+from agentkit_providers.openai_responses._handlers import HANDLERS
 from agentkit_providers.openai_responses._metadata_keys import API, FINISH_REASONS_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._usage import usage_of
@@ -183,7 +183,7 @@ class OpenAIResponsesDecoder:
                 self._end(event.response, STATUS_OF[kind], out)
                 return
             self._take_usage(event.response.usage, out)
-        handle = _HANDLERS.get(kind)
+        handle = HANDLERS.get(kind)
         if handle is not None:
             if not self._started:
                 self._start(Response(), out)
@@ -267,72 +267,3 @@ def _is_json(payload: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-# What events mean for the answer; those of other types are let by. A delta that is no text, or an
-# item that is no object, says nothing.
-
-
-def _text(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.delta, str):
-        answer.take_text(event.output_index, event.content_index, event.delta, out)
-
-
-def _refusal(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.delta, str):
-        answer.take_refusal(event.output_index, event.content_index, event.delta, out)
-
-
-def _reasoning(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.delta, str):
-        answer.take_reasoning(event.output_index, event.delta, out)
-
-
-def _arguments(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.delta, str):
-        answer.take_arguments(event.output_index, event.delta, out)
-
-
-def _input(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.delta, str):
-        answer.take_input(event.output_index, event.delta, out)
-
-
-def _rest_of_text(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.text, str):
-        answer.take_all_text(event.output_index, event.content_index, event.text, out)
-
-
-def _rest_of_arguments(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.arguments, str):
-        answer.take_all_arguments(event.output_index, event.arguments, out)
-
-
-def _annotation(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    answer.take_annotation(event.output_index, event.content_index, event.annotation)
-
-
-def _item_added(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.item, dict):
-        answer.add_item(event.output_index, event.item, out)
-
-
-def _item_done(answer: Answer, event: Event, out: list[ModelEvent]) -> None:
-    if isinstance(event.item, dict):
-        answer.finish_item(event.output_index, event.item, out)
-
-
-_HANDLERS: Final[Mapping[str, Callable[[Answer, Event, list[ModelEvent]], None]]] = {
-    "response.output_item.added": _item_added,
-    "response.output_item.done": _item_done,
-    TEXT_DELTA: _text,
-    "response.output_text.done": _rest_of_text,
-    "response.output_text.annotation.added": _annotation,
-    "response.refusal.delta": _refusal,
-    "response.reasoning_summary_text.delta": _reasoning,
-    "response.reasoning_text.delta": _reasoning,
-    "response.reasoning.delta": _reasoning,
-    "response.function_call_arguments.delta": _arguments,
-    "response.function_call_arguments.done": _rest_of_arguments,
-    "response.custom_tool_call_input.delta": _input,
-}

@@ -10,6 +10,7 @@ anything else          a custom part with the item as its value
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -61,7 +62,7 @@ def pieces_of(item: Mapping[str, Any], place: MetadataMap) -> list[Piece]:
             return list(_message(item, place))
         case "reasoning":
             return [Piece(0, reasoning_of(item, place))]
-        case "image_generation_call" if image := bytes_of(_text(item.get("result"))):
+        case "image_generation_call" if image := _exact_bytes(item.get("result")):
             rest = {name: one for name, one in item.items() if name != "result"}
             mime_type = f"image/{_text(item.get('output_format')) or 'png'}"
             metadata = {**place, ITEM_KEY: rest}
@@ -69,6 +70,12 @@ def pieces_of(item: Mapping[str, Any], place: MetadataMap) -> list[Piece]:
             return [Piece(0, part)]
         case kind:
             return [Piece(0, Custom(f"{API}.{kind}", dict(item), metadata=place))]
+
+
+def _exact_bytes(value: Any) -> bytes:
+    """Decode base64 that is written again as it is; empty for other values."""
+    content = bytes_of(_text(value))
+    return content if b64encode(content).decode() == value else b""
 
 
 def _message(item: Mapping[str, Any], place: MetadataMap) -> Iterator[Piece]:

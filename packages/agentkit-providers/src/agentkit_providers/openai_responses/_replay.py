@@ -3,7 +3,8 @@
 The vendor ties what was thought to what came of it and refuses one without the other. Where the
 history has lost something (it was trimmed, edited, cut off, or another model goes on):
 
-    reasoning whose next item is gone    is left out
+    reasoning whose next item is gone    is left out, and so is an answer's last reasoning, but
+                                         for servers that take any
     a call or a message whose reasoning  goes back without its id, by which alone the vendor would
     is gone                              know that there was any
     another item whose reasoning is      is left out, for it is nothing without its id
@@ -72,6 +73,7 @@ def replayed(
         answered: Ids of the calls of the vendor's own tools that the client has answered.
     """
     thought: list[Reasoning] = []  # goes back with what comes next
+    last: Part | None = None
     gone_back = set[int | None]()  # places of reasoning
     for part in parts:
         if isinstance(part, Reasoning):
@@ -93,7 +95,13 @@ def replayed(
             gone_back.add(place_of(one).at)
             yield Replayed(one, True)
         thought.clear()
+        last = part
         yield Replayed(part, known)
+    loose = quirks.reasoning_replay is ReasoningReplay.ANY
+    if loose and thought and last is not None and _follows(thought[0], last):
+        # OpenRouter sends a signature of what is said, or called, as reasoning after it.
+        for one in thought:
+            yield Replayed(one, True)
 
 
 def _follows(part: Part, before: Part) -> bool:

@@ -3,7 +3,12 @@
 For tests and demos: no key, no network, and every fault that a provider may have.
 """
 
-from agentkit_providers.replay import anthropic_messages, google_generate, openai_chat
+from agentkit_providers.replay import (
+    anthropic_messages,
+    google_generate,
+    openai_chat,
+    openai_responses,
+)
 from agentkit_providers.replay._answer import Answer, Cut, Fault, Garbage, Reset, Stall
 from agentkit_providers.replay._server import ReplayServer, Request, Script, masked
 
@@ -21,4 +26,5 @@ __all__ = [
     "google_generate",
     "masked",
     "openai_chat",
+    "openai_responses",
 ]
