@@ -263,7 +263,7 @@ def test_a_signature_is_kept_with_its_piece_of_the_text() -> None:
 
 
 def test_a_signature_without_text_is_kept_in_its_place() -> None:
-    signed = {"text": "", "thoughtSignature": "QUJD"}
+    signed: dict[str, Any] = {"text": "", "thoughtSignature": "QUJD"}
 
     parts = read(stream(response(text("a")), response(signed, finish="STOP"))).item.parts
 
