@@ -28,11 +28,14 @@ from providers.requests import (
     google_generate_rules,
     openai_chat,
     openai_chat_rules,
+    openai_responses,
+    openai_responses_rules,
 )
 from providers.requests.reading import NotExpressible, Protocol
 from providers.requests.rules import normal
 
 PROTOCOLS: dict[str, Protocol] = {
+    "openai-responses": Protocol(openai_responses_rules.RULES, openai_responses.read),
     "anthropic-messages": Protocol(anthropic_messages_rules.RULES, anthropic_messages.read),
     "google-generate": Protocol(google_generate_rules.RULES, google_generate.read),
     "openai-chat": Protocol(openai_chat_rules.RULES, openai_chat.read),

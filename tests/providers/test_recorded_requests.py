@@ -113,10 +113,37 @@ GENERATE: dict[str, Any] = {
         },
     ],
 }
+RESPONSES: dict[str, Any] = {
+    "model": "gpt-5-mini",
+    "instructions": "be good",
+    "store": False,
+    "max_output_tokens": 90,
+    "reasoning": {"effort": "low", "summary": "auto"},
+    "include": ["web_search_call.action.sources", "reasoning.encrypted_content"],
+    "tools": [
+        {"type": "web_search"},
+        {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False},
+    ],
+    "input": [
+        {"type": "message", "role": "user", "content": "what is there?"},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "xyz"},
+        {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "c1",
+            "name": "look",
+            "arguments": '{"at":"sky"}',
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": "blue"},
+        {"role": "assistant", "content": "It is blue."},
+        {"role": "user", "content": [{"type": "input_text", "text": "and here?"}]},
+    ],
+}
 BODIES: dict[str, dict[str, Any]] = {
     "openai-chat": CHAT,
     "anthropic-messages": MESSAGES,
     "google-generate": GENERATE,
+    "openai-responses": RESPONSES,
 }
 HISTORY = {
     "openai-chat": "messages",

@@ -32,6 +32,7 @@ from agentkit_core import (
     ToolCall,
     ToolChoice,
     ToolChoiceMode,
+    ToolOutput,
     ToolResult,
     ToolsEnd,
     ToolSpec,
@@ -47,6 +48,8 @@ from providers.requests.reading import (
     Reading,
     bytes_or_address,
     laid_over,
+    needed,
+    one_text,
     vendor_row,
 )
 
@@ -65,7 +68,10 @@ def read(exchange: Mapping[str, Any], body: Body) -> Reading:
     Raises:
         NotExpressible: It has what a request has no place for.
     """
-    model = exchange["model"]
+    needed(body, "messages", "max_tokens", "model" if "model" in body else "anthropic_version")
+    if "betas" in body:
+        raise NotExpressible("`betas` in the body: they belong into a header")
+    model = body.get("model", exchange["model"])
     row = vendor_row(exchange["vendor"], API, _ROWS)
     own = default_registry.projection(row.for_model(model))
     assert isinstance(own, AnthropicMessages)
@@ -88,19 +94,20 @@ class _Reader:
 
     def request(self, model: str) -> ModelRequest:
         fields, options = self._fields, dict[str, Any]()
-        if "model" not in fields.left:
-            self.quirks["version_in_body"] = True
+        self.quirks["version_in_body"] = "model" not in fields.left
+        if self.quirks["version_in_body"]:
             self.quirks["version"] = fields.take("anthropic_version")
         fields.take("model")
         streamed = fields.take("stream", False)
         options["max_output_tokens"] = fields.take("max_tokens")
         if "thinking" not in fields.left:
             # While a model thinks it takes no other value than the default.
+            # Newer models take but one of the two.
             for name in ("temperature", "top_p"):
-                if name in fields.left:
+                if name in fields.left and "temperature" not in options:
                     options[name] = fields.take(name)
                     self.quirks["sampling"] = True
-        if fields.left.get("stop_sequences"):
+        if all(one.strip() for one in fields.left.get("stop_sequences") or [""]):
             options["stop_sequences"] = tuple(fields.take("stop_sequences"))
         options |= self._output(options["max_output_tokens"])
         tools, choices = self._tools()
@@ -128,7 +135,8 @@ class _Reader:
             case {"type": "json_schema", "schema": schema, **rest} if not rest:
                 options["response_format"] = JsonSchemaFormat(schema)
                 del config["format"]
-        match thinking:
+        forced = left.get("tool_choice", {}).get("type") in ("any", "tool")
+        match None if forced else thinking:
             case {"type": "enabled", "budget_tokens": int(budget), **rest} if (
                 rest.keys() <= {"display"} and _LEAST_BUDGET <= budget < max_tokens
             ):
@@ -143,7 +151,8 @@ class _Reader:
             ):
                 level = options["thinking"] = _LEVELS[config.pop("effort")]
                 self.quirks["thinking_style"] = ThinkingStyle.ADAPTIVE
-                self.quirks["thinking_level_map"] = {level: level.value}
+                if level in (ThinkingLevel.XHIGH, ThinkingLevel.MAX):
+                    self.quirks["thinking_level_map"] = {level: level.value}
         if "thinking" in options:
             self.quirks["thinking_display"] = self._fields.take("thinking").get("display")
         if config:
@@ -171,7 +180,8 @@ class _Reader:
         choice = dict(fields.left.get("tool_choice", {}))
         serial = choice.pop("disable_parallel_tool_use", False)
         wanted = _tool_choice(choice)
-        if wanted is not None:
+        offers = {tool.name for tool in tools}
+        if wanted is not None and (not isinstance(wanted, NamedTool) or wanted.name in offers):
             fields.take("tool_choice")
             options["tool_choice"] = wanted
             if wanted not in (ToolChoiceMode.AUTO, ToolChoiceMode.NONE):
@@ -211,7 +221,8 @@ class _Reader:
                 if any(block["type"] != "tool_result" for block in blocks[:count]):
                     raise NotExpressible("a result stands after what the user says")
                 if count:
-                    yield Item.tool(*(self._result(Fields(one)) for one in blocks[:count]))
+                    results = enumerate(map(Fields, blocks[:count]))
+                    yield Item.tool(*(self._result(one, PartEnd(at, n)) for n, one in results))
                     at += 1
                 if blocks[count:]:
                     yield Item.user(*self._parts(blocks[count:], at))
@@ -227,17 +238,25 @@ class _Reader:
                 self._marks.append((PartEnd(item, at), mark))
             yield _part(fields)
 
-    def _result(self, fields: Fields) -> ToolResult:
+    def _result(self, fields: Fields, place: PartEnd) -> ToolResult:
         fields.take("type")
+        mark = fields.take("cache_control")
+        if mark is not None:
+            self._marks.append((place, mark))
         call_id, blocks = fields.take("tool_use_id"), fields.take("content", [])
         is_error = fields.take("is_error", False)
-        fields.end("a result")
+        more: dict[str, Any] = {f"{API}.block": fields.left} if fields.left else {}
         parts = tuple(_part(Fields(block)) for block in blocks)
-        match parts:
-            case (Text(text=text, metadata={}),):
-                return ToolResult(call_id, TextOutput(text), is_error=is_error)
-            case _:
-                return ToolResult(call_id, PartsOutput(parts), is_error=is_error)
+        if any(part.metadata for part in parts):
+            raise NotExpressible("a block inside a result has fields that only others may have")
+        if not any(isinstance(part, Media | File) for part in parts):
+            one_text(parts, "a result")
+        elif all(isinstance(part, Media) for part in parts):
+            raise NotExpressible("a result of images alone, before which we say that they are")
+        output: ToolOutput = PartsOutput(parts)
+        if len(parts) == 1 and isinstance(parts[0], Text):
+            output = TextOutput(parts[0].text)
+        return ToolResult(call_id, output, is_error=is_error, metadata=more)
 
     def _cache(self) -> dict[str, Any]:
         if not self._marks:
@@ -279,7 +298,9 @@ def _part(fields: Fields) -> Part:
             part = Text(fields.take("text"), metadata=_kept(fields, "citations", "citations"))
         case "thinking":
             text, metadata = fields.take("thinking"), _kept(fields, "signature", "signature")
-            part = Reasoning(summary=text, metadata=metadata)
+            if not metadata.get(f"{API}.signature"):
+                raise NotExpressible("thinking without its signature")
+            part = Reasoning(summary=text or None, metadata=metadata)
         case "redacted_thinking":
             part = Reasoning(redacted=True, metadata=_kept(fields, "data", "redacted_data"))
         case "tool_use":

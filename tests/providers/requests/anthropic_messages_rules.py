@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from providers.requests.reading import Body
-from providers.requests.rules import Rule, drop_default, drop_nulls
+from providers.requests.rules import Rule, by_content, drop_default, drop_nulls
 
 
 def _contents(body: Any) -> Iterator[Body]:
@@ -61,9 +61,28 @@ def _unsaid_five_minutes(value: Any) -> None:
             _unsaid_five_minutes(one)
 
 
-def _functions_first(body: Any) -> None:
+def _any_order(body: Any) -> None:
     if not any("cache_control" in tool for tool in body.get("tools") or ()):
-        body.get("tools", []).sort(key=lambda tool: tool.get("type", "custom") != "custom")
+        by_content(body.get("tools", []))
+
+
+def _joined_turns(body: Any) -> None:
+    turns: list[Body] = []
+    for message in body.get("messages") or ():
+        if turns and turns[-1]["role"] == message["role"] and message.keys() == {"role", "content"}:
+            turns[-1]["content"] += message["content"]
+        else:
+            turns.append(message)
+    if "messages" in body:
+        body["messages"] = turns
+
+
+def _schemas_of_objects(body: Any) -> None:
+    for tool in body.get("tools") or ():
+        if "input_schema" in tool:
+            tool["input_schema"].setdefault("type", "object")
+        if tool.get("type") == "custom":
+            del tool["type"]
 
 
 RULES: Final = (
@@ -87,9 +106,19 @@ RULES: Final = (
         _newer_output_format,
     ),
     Rule(
-        "the caller's tools come first",
-        "their order is said nowhere to matter, but for where a cached prefix ends",
-        _functions_first,
+        "neighbours of one role are one message",
+        "they are said to be combined into one turn",
+        _joined_turns,
+    ),
+    Rule(
+        "tools are custom ones, and their schemas an object's",
+        "the one is the default, the other the only type that is taken",
+        _schemas_of_objects,
     ),
     Rule("an empty description is absence", "descriptions are optional", _unsaid_descriptions),
+    Rule(
+        "tools may stand in any order",
+        "it is said nowhere to matter, but for where a cached prefix ends",
+        _any_order,
+    ),
 )

@@ -44,6 +44,7 @@ from providers.requests.reading import (
     Reading,
     bytes_or_address,
     laid_over,
+    needed,
     vendor_row,
 )
 
@@ -58,6 +59,9 @@ def read(exchange: Mapping[str, Any], body: Body) -> Reading:
     Raises:
         NotExpressible: It has what a request has no place for.
     """
+    needed(body, "contents")
+    if "cachedContent" in body and body.keys() & {"systemInstruction", "tools"}:
+        raise NotExpressible("instructions or tools beside a cache, which has its own")
     model = exchange["model"]
     row = vendor_row(exchange["vendor"], API, _ROWS)
     own = default_registry.projection(row.for_model(model))
@@ -137,7 +141,7 @@ class _Reader:
         """The tools, and the options that belong to them."""
         fields, options = self._fields, dict[str, Any]()
         offered = fields.left.get("tools") or []
-        ours = [one for one in offered if one.keys() == {"functionDeclarations"}]
+        ours = [one for one in offered if _is_ours(one)]
         if not ours:
             return (), options
         tools = tuple(_tool(Fields(one)) for tool in ours for one in tool["functionDeclarations"])
@@ -148,7 +152,10 @@ class _Reader:
         match fields.left.get("toolConfig"):
             case {"functionCallingConfig": calling, **rest} if not rest:
                 wanted = _tool_choice(calling)
-                if wanted is not None:
+                offers = {tool.name for tool in tools}
+                if wanted is not None and (
+                    not isinstance(wanted, NamedTool) or wanted.name in offers
+                ):
                     options["tool_choice"] = wanted
                     fields.take("toolConfig")
         return tools, options
@@ -173,8 +180,11 @@ class _Reader:
                     raise NotExpressible("a result stands after what the user says")
                 if results:
                     yield Item.tool(*(self._result(Fields(one)) for one in results))
-                if parts[len(results) :]:
-                    yield Item.user(*map(self._part, parts[len(results) :]))
+                said = [self._part(one) for one in parts[len(results) :]]
+                if any(isinstance(one, Reasoning | Custom) for one in said):
+                    raise NotExpressible("a user's content has what only the model says")
+                if said:
+                    yield Item.user(*said)
             else:
                 raise NotExpressible(f"a content of the role {role!r}, which is none of ours")
 
@@ -188,12 +198,18 @@ class _Reader:
         kind = kinds[0]
         value = fields.take(kind)
         match kind:
+            case "text" if signature and not value.strip():
+                return Custom(f"{API}.text", part)
             case "text" if thought:
                 return Reasoning(summary=value, metadata=metadata)
             case "text":
                 return Text(value, metadata=metadata)
             case "functionCall":
                 return self._call(Fields(value), metadata)
+            case _ if thought:
+                raise NotExpressible(f"a thought that is no text: {kind}")
+            case "inlineData" | "fileData" if value.keys() - _DATA_FIELDS:
+                raise NotExpressible("media with more than a type and where they are")
             case "inlineData":
                 return _content(
                     value["mimeType"], bytes_or_address(value["data"], value["mimeType"])
@@ -231,6 +247,7 @@ class _Reader:
 _LEAST_ANSWER: Final = 1024
 """What a level's budget leaves to the answer; a bigger one is the sender's own."""
 _MUCH: Final = 1_000_000
+_DATA_FIELDS: Final = {"mimeType", "data", "fileUri"}
 _NUMBERS: Final = {
     "maxOutputTokens": "max_output_tokens",
     "temperature": "temperature",
@@ -256,6 +273,13 @@ def _content(mime_type: str, data: Any) -> Part:
     if sense in _MODALITIES:
         return Media(Modality(sense), mime_type, data)
     return File(data, mime_type or None)
+
+
+def _is_ours(tool: Body) -> bool:
+    known = {"name", "description", "parametersJsonSchema"}
+    return tool.keys() == {"functionDeclarations"} and all(
+        one.keys() <= known for one in tool["functionDeclarations"]
+    )
 
 
 def _tool(fields: Fields) -> ToolSpec:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from providers.requests.reading import Body
-from providers.requests.rules import OPAQUE, Rule, drop_nulls
+from providers.requests.rules import OPAQUE, Rule, by_content, drop_nulls
 
 _SCHEMAS: Final = {"parameters": "parametersJsonSchema", "responseSchema": "responseJsonSchema"}
 
@@ -77,16 +77,45 @@ def _small_types(schema: Any) -> None:
             _small_types(one)
 
 
-def _functions_first(body: Any) -> None:
+def _any_order(body: Any) -> None:
     if "tools" in body:
-        body["tools"].sort(key=lambda tool: "functionDeclarations" not in tool)
+        by_content(body["tools"])
+
+
+def _roles(body: Any) -> None:
+    contents: list[Body] = []
+    for content in body.get("contents") or ():
+        if content.get("role", "function") == "function":
+            content["role"] = "user"
+        if contents and contents[-1]["role"] == content["role"]:
+            contents[-1].setdefault("parts", []).extend(content.get("parts", []))
+        else:
+            contents.append(content)
+    if "contents" in body:
+        body["contents"] = contents
+
+
+def _said_arguments(body: Any) -> None:
+    for content in _contents(body):
+        for part in content.get("parts", ()):
+            if "functionCall" in part:
+                part["functionCall"].setdefault("args", {})
+
+
+def _no_parameters(body: Any) -> None:
+    for declaration in _declarations(body):
+        declaration.setdefault("parametersJsonSchema", {"type": "object", "properties": {}})
 
 
 def _output_by_name(body: Any) -> None:
     for content in body.get("contents") or ():
         for part in content.get("parts", ()):
             result = part.get("functionResponse")
-            if result is not None and not result["response"].keys() <= {"output", "error"}:
+            if (
+                result is not None
+                and "response" in result
+                and not result["response"].keys() <= {"output", "error"}
+            ):
                 only = len(result["response"]) == 1
                 value = next(iter(result["response"].values())) if only else result["response"]
                 result["response"] = {"output": value}
@@ -98,15 +127,7 @@ RULES: Final = (
         "the JSON of protocol buffers takes both",
         _camel_names,
     ),
-    Rule("null is absence", "so it is in the JSON of protocol buffers", drop_nulls),
-    Rule("an empty config is absence", "all of its fields have their default", _unsaid_config),
-    Rule("thought: false is absence", "false is its default", _unthought_by_default),
-    Rule("an empty description is absence", "so it is in protocol buffers", _unsaid_descriptions),
-    Rule(
-        "the caller's tools come first",
-        "their order is said nowhere to matter",
-        _functions_first,
-    ),
+    Rule("no arguments are none", "a call may leave them out", _said_arguments),
     Rule(
         "a function's response is its output",
         "any keys are allowed; only `error` has a meaning of its own",
@@ -121,5 +142,21 @@ RULES: Final = (
         "a schema is a JSON schema, whatever the case of its types",
         "there is a field for either dialect, of which one is to be used",
         _json_schemas,
+    ),
+    Rule(
+        "no parameters are an object without properties",
+        "a function without parameters may leave them out",
+        _no_parameters,
+    ),
+    Rule("null is absence", "so it is in the JSON of protocol buffers", drop_nulls),
+    Rule("an empty config is absence", "all of its fields have their default", _unsaid_config),
+    Rule("thought: false is absence", "false is its default", _unthought_by_default),
+    Rule("an empty description is absence", "so it is in protocol buffers", _unsaid_descriptions),
+    Rule("tools may stand in any order", "it is said nowhere to matter", _any_order),
+    Rule(
+        "neighbours of one role are one content; a role that is not said is the user's, and so "
+        "are results",
+        "a turn goes on until the other speaks; the role of functions is an older one",
+        _roles,
     ),
 )

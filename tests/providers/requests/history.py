@@ -16,6 +16,7 @@ from agentkit_core import (
     ItemKind,
     OrphanToolResult,
     PartsOutput,
+    Reasoning,
     Target,
     Text,
     TextOutput,
@@ -84,6 +85,8 @@ def _blank(part: object) -> bool:
         case Text(text=text) | ToolResult(output=TextOutput(text=text)):
             return not text.strip()
         case ToolResult(output=PartsOutput(parts=parts)):
-            return any(map(_blank, parts))
+            return not parts or any(map(_blank, parts))
+        case Reasoning(summary=summary, data=None, metadata=metadata):
+            return not (metadata or (summary or "").strip())
         case _:
             return False

@@ -7,6 +7,7 @@ it, and the row's quirks are replaced by what it shows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -15,7 +16,9 @@ from agentkit_core import (
     CacheRequest,
     CacheRetention,
     File,
+    InlineBytes,
     Item,
+    ItemKind,
     JsonFormat,
     JsonSchemaFormat,
     Media,
@@ -49,6 +52,8 @@ from providers.requests.reading import (
     Reading,
     bytes_or_address,
     laid_over,
+    needed,
+    one_text,
     vendor_row,
 )
 
@@ -66,6 +71,7 @@ def read(exchange: Mapping[str, Any], body: Body) -> Reading:
     for legacy in ("functions", "function_call"):
         if legacy in body:
             raise NotExpressible(f"`{legacy}`: how functions were offered before there were tools")
+    needed(body, "model", "messages")
     row = vendor_row(exchange["vendor"], API, _ROWS)
     own = default_registry.projection(row.for_model(body["model"]))
     assert isinstance(own, OpenAIChat)
@@ -85,7 +91,8 @@ class _Reader:
         self._fields = Fields(body)
         self._origin = origin
         self._own = own
-        self.quirks: dict[str, Any] = {}
+        # A body shows all that is said in it, and that nothing else is.
+        self.quirks: dict[str, Any] = {"extra": {}, "empty_tools_with_history": False}
 
     def request(self) -> ModelRequest:
         fields = self._fields
@@ -166,9 +173,18 @@ class _Reader:
         for name in ("reasoning_effort", "reasoning", "thinking"):
             self._fields.take(name)
         self.quirks["thinking_format"] = found
-        if found is not ThinkingFormat.OPENROUTER and level is not ThinkingLevel.OFF:
+        word = reasoning["effort"] if reasoning and "effort" in reasoning else effort
+        self._shows_word(level, word)
+        if found is not ThinkingFormat.OPENROUTER and (level is not ThinkingLevel.OFF or effort):
             self.quirks["supports_reasoning_effort"] = effort is not None
         return level
+
+    def _shows_word(self, level: ThinkingLevel, word: str | None) -> None:
+        """Note a level whose word is not the usual one, or not that of the vendor's row."""
+        known = self._own.thinking_level_map
+        usual = level not in (ThinkingLevel.OFF, ThinkingLevel.XHIGH, ThinkingLevel.MAX)
+        if level in known or not usual:
+            self.quirks["thinking_level_map"] = {} if word is None else {level: word}
 
     # Tools.
 
@@ -184,7 +200,8 @@ class _Reader:
             self.quirks["supports_strict_mode"] = True
         choice = fields.left.get("tool_choice")
         wanted = _tool_choice(choice)
-        if wanted is not None:
+        offers = {tool.name for tool in tools}
+        if wanted is not None and (not isinstance(wanted, NamedTool) or wanted.name in offers):
             options["tool_choice"] = wanted
             fields.take("tool_choice")
             if wanted is ToolChoiceMode.REQUIRED:
@@ -200,6 +217,9 @@ class _Reader:
         said = [one for one in messages if one["role"] == "assistant"]
         if said and not all("reasoning_content" in one for one in said):
             self.quirks["requires_reasoning_content_on_assistant"] = False
+        roles = [one["role"] for one in messages]
+        if ("tool", "user") in pairwise(roles):
+            self.quirks["requires_assistant_after_tool_result"] = False
         names = dict[str, str]()
         results: list[ToolResult] = []
         for message in messages:
@@ -209,11 +229,12 @@ class _Reader:
                 yield Item.tool(*results)
                 results = []
             match role:
-                case "system":
-                    yield Item.system(*self._parts(fields))
-                case "developer":
-                    self.quirks["developer_role"] = True
-                    yield Item.developer(*self._parts(fields))
+                case "system" | "developer":
+                    parts = tuple(self._parts(fields))
+                    one_text(parts, "instructions")
+                    if role == "developer":
+                        self.quirks["developer_role"] = True
+                    yield Item(ItemKind(role), parts)
                 case "user":
                     yield Item.user(*self._parts(fields))
                 case "assistant":
@@ -240,7 +261,15 @@ class _Reader:
                 parts.append(Reasoning(summary=value))
             else:
                 parts.append(Reasoning(metadata={f"{API}.reasoning_details": value}))
-        parts += self._parts(fields)
+        said = tuple(self._parts(fields))
+        one_text(said, "an answer")
+        parts += said
+        match fields.left.get("audio"):
+            case {"id": str(audio_id), **rest} if not rest:
+                fields.take("audio")
+                metadata: dict[str, Any] = {f"{API}.audio_id": audio_id}
+                self._reads(Modality.AUDIO)
+                parts.append(Media(Modality.AUDIO, "", InlineBytes(b""), metadata=metadata))
         for call in fields.take("tool_calls", ()):
             parts.append(_call(Fields(call)))
         if any(isinstance(part, ToolCall) for part in parts):
@@ -255,6 +284,8 @@ class _Reader:
         parts = tuple(self._parts(fields))
         if any(isinstance(part, Media) for part in parts):
             self.quirks["tool_images"] = True
+        else:
+            one_text(parts, "a result")
         match parts:
             case (Text(text=text),):
                 return ToolResult(call_id, TextOutput(text))
@@ -267,10 +298,13 @@ class _Reader:
         for entry in fields.take("content", ()):
             part = _part(Fields({key: one for key, one in entry.items() if key != "cache_control"}))
             if isinstance(part, Media):
-                self.quirks["media"] = self.quirks.get("media", self._own.media) | {part.modality}
+                self._reads(part.modality)
             elif isinstance(part, File):
                 self.quirks["files"] = True
             yield part
+
+    def _reads(self, modality: Modality) -> None:
+        self.quirks["media"] = self.quirks.get("media", self._own.media) | {modality}
 
     # Cache marks.
 
@@ -387,7 +421,7 @@ def _part(fields: Fields) -> Part:
         case "input_audio", {"data": data, "format": form, **rest} if not rest:
             mime_type = f"audio/{form}"
             return Media(Modality.AUDIO, mime_type, bytes_or_address(data, mime_type))
-        case "file", {"file_id": file_id, **rest} if not rest:
+        case "file", {"file_id": str(file_id), **rest} if not rest and file_id.startswith("file-"):
             return File(Uri(file_id))
         case "file", {"filename": name, "file_data": data, **rest} if not rest:
             return File(Uri(data), name=name)

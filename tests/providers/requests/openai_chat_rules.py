@@ -38,6 +38,25 @@ def _nothing_beside_calls(body: Any) -> None:
             del message["content"]
 
 
+def _function_by_default(body: Any) -> None:
+    for message in _messages(body):
+        for call in message.get("tool_calls") or ():
+            call.setdefault("type", "function")
+
+
+def _nothing_thought(body: Any) -> None:
+    for message in _messages(body):
+        for name in ("reasoning_content", "reasoning", "reasoning_details"):
+            if message.get(name) in ("", []):
+                del message[name]
+
+
+def _no_parameters(body: Any) -> None:
+    for tool in body.get("tools") or ():
+        if "function" in tool:
+            tool["function"].setdefault("parameters", {"type": "object", "properties": {}})
+
+
 def _said_descriptions(body: Any) -> None:
     for tool in body.get("tools") or ():
         function = tool.get("function", {})
@@ -55,6 +74,13 @@ def _unsaid_five_minutes(body: Any) -> None:
 RULES: Final = (
     Rule("null is absence", "every optional field is nullable and has null by default", drop_nulls),
     Rule("stream: false is absence", "false is its default", drop_default("stream", False)),
+    Rule("a call is a function's", "so it is where no type is said", _function_by_default),
+    Rule("an empty reasoning is absence", "nothing was thought", _nothing_thought),
+    Rule(
+        "no parameters are an object without properties",
+        "leaving them out is said to define an empty list",
+        _no_parameters,
+    ),
     Rule(
         "an empty content beside calls is absence",
         "content is required only where there are no calls",

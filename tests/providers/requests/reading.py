@@ -8,14 +8,14 @@ never from what an encoder makes of it.
 from __future__ import annotations
 
 import typing
-from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import InlineBytes, ModelRequest, Projection, Target, Uri
+from agentkit_core import InlineBytes, ModelRequest, Part, Projection, Target, Text, Uri
 from agentkit_providers import Endpoint
 from agentkit_providers.endpoints import default_registry
 from providers.requests.rules import Rule
@@ -111,9 +111,33 @@ class Fields:
             raise NotExpressible(f"{what} has what our types have no field for: {names}")
 
 
+def needed(body: Body, *names: str) -> None:
+    """Check that a body has what every request of its protocol has.
+
+    Raises:
+        NotExpressible: It has not.
+    """
+    for name in names:
+        if name not in body:
+            raise NotExpressible(f"there is no `{name}`, which every request of ours has")
+
+
+def one_text(parts: Sequence[Part], what: str) -> None:
+    """Check that there are not several texts where an encoder writes them as one.
+
+    Raises:
+        NotExpressible: There are.
+    """
+    if sum(isinstance(part, Text) for part in parts) > 1 and len(parts) > 1:
+        raise NotExpressible(f"several texts in {what}, which we send as one")
+
+
 def bytes_or_address(base64: str, mime_type: str) -> InlineBytes | Uri:
     """The bytes themselves; a `data:` address where the recording cut them to no base64."""
     try:
-        return InlineBytes(b64decode(base64, validate=True))
+        content = b64decode(base64, validate=True)
     except ValueError:
-        return Uri(f"data:{mime_type};base64,{base64}")
+        content = b""
+    if b64encode(content).decode() == base64:
+        return InlineBytes(content)
+    return Uri(f"data:{mime_type};base64,{base64}")

@@ -58,6 +58,11 @@ def drop_default(name: str, default: Any) -> Callable[[Any], None]:
     return apply
 
 
+def by_content(values: list[Any]) -> None:
+    """Sort a list whose order does not count."""
+    values.sort(key=lambda one: json.dumps(one, sort_keys=True))
+
+
 def parsed(text: Any) -> Any:
     """The JSON that a text holds; the text itself where it holds none."""
     if not isinstance(text, str):
