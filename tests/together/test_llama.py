@@ -1,4 +1,6 @@
-"""A session against a real model server: llama.cpp from its wheel, with a small base model.
+"""Sessions against a real model server: llama.cpp from its wheel, with a small base model.
+
+The server speaks Chat Completions, Responses and Messages; the same session runs on all three.
 
 Run by a nox session of its own, `llama`, which installs both; elsewhere it is skipped. The model
 knows little, so what is tested is the wire: that answers come, whole and streamed, that a JSON
@@ -49,12 +51,25 @@ SHORT = ModelOptions(
 )
 
 
+PROTOCOLS = {
+    "openai_chat": "llamacpp",
+    "openai_responses": "llamacpp-responses",
+    "anthropic_messages": "anthropic-compatible",
+}
+
+
 @pytest.fixture(scope="module")
-def model() -> Iterator[HttpModel]:
+def server_url() -> Iterator[str]:
     from local_model import local_server
 
     with local_server() as url:
-        yield connect("llamacpp:gemma-3-270m", base_url=url)
+        yield url
+
+
+@pytest.fixture(params=PROTOCOLS)
+def model(server_url: str, request: pytest.FixtureRequest) -> HttpModel:
+    provider = PROTOCOLS[request.param]
+    return connect(f"{provider}:gemma-3-270m", base_url=server_url, api_key="none")
 
 
 def ask(model: HttpModel, options: ModelOptions, *, streamed: bool) -> ModelResponse:
@@ -65,6 +80,8 @@ def ask(model: HttpModel, options: ModelOptions, *, streamed: bool) -> ModelResp
     return model.complete_blocking(request)
 
 
+# This server holds the model to a schema in Chat Completions alone.
+@pytest.mark.parametrize("model", ["openai_chat"], indirect=True)
 @pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 def test_a_json_schema_is_followed(model: HttpModel, *, streamed: bool) -> None:
     options = ModelOptions(
@@ -79,8 +96,6 @@ def test_a_json_schema_is_followed(model: HttpModel, *, streamed: bool) -> None:
     assert response.item.finish_reason is FinishReason.COMPLETED
     assert response.usage.exact
     assert (response.usage.tokens.output or 0) > 0
-    assert response.item.provenance is not None
-    assert response.item.provenance.api == "openai_chat"
 
 
 def test_streamed_and_whole_say_the_same(model: HttpModel) -> None:
@@ -89,10 +104,15 @@ def test_streamed_and_whole_say_the_same(model: HttpModel) -> None:
 
     streamed, whole = (ask(model, options, streamed=one) for one in (True, False))
 
+    assert streamed.failure is None
     assert streamed.item.text == whole.item.text
     assert streamed.item.finish_reason is whole.item.finish_reason
+    assert streamed.item.provenance is not None
+    assert streamed.item.provenance.api in PROTOCOLS
 
 
+# In Responses this server calls such an answer completed.
+@pytest.mark.parametrize("model", ["openai_chat", "anthropic_messages"], indirect=True)
 def test_an_answer_that_hits_the_limit_says_so(model: HttpModel) -> None:
     options = ModelOptions(max_output_tokens=1, temperature=0.0, timeouts=SHORT.timeouts)
 
