@@ -92,8 +92,8 @@ def _check_body(
     exchange: Mapping[str, Any], body: Any, protocol: Protocol, outcome: Outcome
 ) -> None:
     outcome.bodies += 1
-    recorded = normal(body, protocol.rules)
     try:
+        recorded = normal(body, protocol.rules)
         reading = protocol.read(exchange, recorded)
     except NotExpressible as reason:
         outcome.refused.setdefault(str(reason), []).append(exchange["id"])

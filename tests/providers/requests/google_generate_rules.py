@@ -127,7 +127,17 @@ RULES: Final = (
         "the JSON of protocol buffers takes both",
         _camel_names,
     ),
-    Rule("no arguments are none", "a call may leave them out", _said_arguments),
+    Rule("null is absence", "so it is in the JSON of protocol buffers", drop_nulls),
+    Rule("an empty config is absence", "all of its fields have their default", _unsaid_config),
+    Rule("thought: false is absence", "false is its default", _unthought_by_default),
+    Rule("an empty description is absence", "so it is in protocol buffers", _unsaid_descriptions),
+    Rule(
+        "neighbours of one role are one content; a role that is not said is the user's, and so "
+        "are results",
+        "a turn goes on until the other speaks; the role of functions is an older one",
+        _roles,
+    ),
+    Rule("no arguments are an empty object", "a call may leave them out", _said_arguments),
     Rule(
         "a function's response is its output",
         "any keys are allowed; only `error` has a meaning of its own",
@@ -148,15 +158,5 @@ RULES: Final = (
         "a function without parameters may leave them out",
         _no_parameters,
     ),
-    Rule("null is absence", "so it is in the JSON of protocol buffers", drop_nulls),
-    Rule("an empty config is absence", "all of its fields have their default", _unsaid_config),
-    Rule("thought: false is absence", "false is its default", _unthought_by_default),
-    Rule("an empty description is absence", "so it is in protocol buffers", _unsaid_descriptions),
     Rule("tools may stand in any order", "it is said nowhere to matter", _any_order),
-    Rule(
-        "neighbours of one role are one content; a role that is not said is the user's, and so "
-        "are results",
-        "a turn goes on until the other speaks; the role of functions is an older one",
-        _roles,
-    ),
 )

@@ -96,20 +96,20 @@ RULES: Final = (
     Rule(
         "no annotations and logprobs are empty lists", "a text may have none", _unsaid_annotations
     ),
+    Rule("arguments are JSON", "spaces and order of keys are the writer's own", _parsed_arguments),
+    Rule("an output is a list of one text", "both are said to be an output", _listed_output),
     Rule("what is sent has no status", "it is said to be what answers have", _no_status),
-    Rule(
-        "no parameters are an object without properties",
-        "a function without parameters may leave them out",
-        _no_parameters,
-    ),
-    Rule("an empty description is absence", "descriptions are optional", _unsaid_descriptions),
     Rule(
         "instructions are the first system message",
         "they are said to be put there in the model's context",
         _instructions_first,
     ),
-    Rule("arguments are JSON", "spaces and order of keys are the writer's own", _parsed_arguments),
-    Rule("an output is a list of one text", "both are said to be an output", _listed_output),
+    Rule("an empty description is absence", "descriptions are optional", _unsaid_descriptions),
+    Rule(
+        "no parameters are an object without properties",
+        "a function without parameters may leave them out",
+        _no_parameters,
+    ),
     Rule(
         "tools, and what is to be included, may stand in any order",
         "it is said nowhere to matter",
