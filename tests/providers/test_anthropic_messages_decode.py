@@ -48,7 +48,7 @@ from strategies.messages_bodies import (
 )
 
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-SIGNED = {"anthropic_messages.signature": "S"}
+SIGNED: dict[str, Any] = {"anthropic_messages.signature": "S"}
 
 
 def thought(*pieces: str, signature: str = "S", index: int = 0) -> list[dict[str, Any]]:
@@ -172,7 +172,7 @@ def test_a_gateways_end_mark_after_the_message_is_no_matter() -> None:
 
 
 def test_citations_come_before_their_text_and_stay_with_it() -> None:
-    cited = {"type": "char_location", "cited_text": "x", "document_index": 0}
+    cited: dict[str, Any] = {"type": "char_location", "cited_text": "x", "document_index": 0}
     citation = {"type": "citations_delta", "citation": cited}
     words = {"type": "text_delta", "text": "a"}
     streamed = stream(
@@ -326,8 +326,12 @@ def test_what_a_call_says_of_its_caller_is_kept() -> None:
 
 
 def test_tools_that_the_vendor_runs_are_kept_as_they_are() -> None:
-    use = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
-    result = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"title": "T"}]}
+    use: dict[str, Any] = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    result: dict[str, Any] = {
+        "type": "web_search_tool_result",
+        "tool_use_id": "s1",
+        "content": [{"title": "T"}],
+    }
     pieces = ('{"query": ', '"x"}')
     deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
     streamed = stream(started(), block(use, *deltas), block(result, index=1), ended())
@@ -354,7 +358,7 @@ def test_compaction_is_kept_with_its_one_delta() -> None:
 
 def test_blocks_of_tomorrow_grow_by_what_they_are_told() -> None:
     begun = {"type": "new", "list": [1], "text": "a", "n": 1}
-    deltas = [
+    deltas: list[dict[str, Any]] = [
         {"type": "new_delta", "list": [2], "word": "x", "n": 2, "none": None},
         {"type": "new_delta", "word": "y"},
         {"type": "text_delta", "text": "b"},
@@ -418,7 +422,7 @@ def test_every_stop_reason_has_its_place_and_keeps_its_word(
 
 def test_what_comes_with_the_end_is_kept_for_the_item() -> None:
     more = {"container": {"id": "c1"}, "stop_details": {"type": "refusal"}}
-    cleared = {"applied_edits": []}
+    cleared: dict[str, Any] = {"applied_edits": []}
     last, stop = ended("stop_sequence", **more)
     last["delta"]["stop_sequence"] = "END"
     streamed = stream(started(), said("a"), {**last, "context_management": cleared}, stop)

@@ -126,22 +126,21 @@ def _instructions(parts: Iterable[Part]) -> list[bytes]:
 
 def _assistant(item: Item, following: Item | None, is_known: Callable[[str], bool]) -> Written:
     uses = {use for part in item.parts if (use := _use_of(part))}
-    answered = {use for part in item.parts if (use := _answers(part))}
-    waiting = uses - answered
-    if waiting and not _may_go_on(item, following):
-        uses &= answered
+    waiting = uses - {use for part in item.parts if (use := _answers(part))}
+    # An answer that the vendor completed is whole, whatever its ids say.
+    waits = bool(waiting) and item.finish_reason is not FinishReason.COMPLETED
+    if waits and not _may_go_on(item, following):
+        uses -= waiting
     blocks: list[bytes] = []
     for part in item.parts:
         use, answer = _use_of(part), _answers(part)
-        if use and use not in uses:
-            continue
-        if answer and answer not in uses and not is_known(answer):
+        if (use and use not in uses) or (answer and not uses and not is_known(answer)):
             continue
         block = _said_block(part)
         if block is not None:
             blocks.append(block)
     joined = b",".join(blocks)
-    return Written(Place.ASSISTANT, tuple(blocks), joined, frozenset(uses), bool(waiting))
+    return Written(Place.ASSISTANT, tuple(blocks), joined, frozenset(uses), waits)
 
 
 def _may_go_on(item: Item, following: Item | None) -> bool:
