@@ -3,6 +3,8 @@
 import asyncio
 import contextvars
 import gc
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -938,3 +940,51 @@ async def test_a_host_that_cancels_its_task_by_asyncios_own_means_is_heard(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(model.requests) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX's")
+async def test_x07_a_tool_that_runs_a_command_is_let_end_all_of_it_before_the_run_goes_on() -> None:
+    """A shell's own children live on when it is killed; their whole group has to go."""
+    group = anyio.Event()
+    groups: list[int] = []
+
+    @tool
+    async def shell() -> str:
+        """Run a command that never ends, and a child of it that ignores a polite end."""
+        command = "trap '' TERM; (trap '' TERM; sleep 300) & echo begun; sleep 300"
+        async with await anyio.open_process(
+            ["sh", "-c", command], stdin=subprocess.DEVNULL, start_new_session=True
+        ) as process:
+            try:
+                assert process.stdout is not None
+                await process.stdout.receive()
+                groups.append(process.pid)
+                group.set()
+                await process.wait()
+            finally:
+                os.killpg(process.pid, signal.SIGKILL)
+                with anyio.CancelScope(shield=True):
+                    await process.wait()
+        return "never"
+
+    model = ScriptedModel(call("shell"), say("done"))
+    async with Agent(model=model, tools=[shell]).session() as session:
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(session.prompt, "go")
+                await group.wait()
+                session.cancel()
+
+        (result,) = session.transcript[-1].tool_results
+        assert result.failure is ToolFailure.INTERRUPTED
+        with anyio.fail_after(5):
+            while is_alive(groups[0]):
+                await anyio.sleep(0.01)
+
+
+def is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
