@@ -237,7 +237,8 @@ def _check_answer(exchange: Exchange, spoken: Spoken, report: Report) -> None:
         _check_cuts(exchange, projection, body, events, report)
     response = fold_response(events, strict=True)
     item = response.item
-    report.compare(exchange, "failure", "error" in expected, response.failure is not None)
+    failed = "error" in expected or _names_failure(expected.get("finish_reason_native"))
+    report.compare(exchange, "failure", failed, response.failure is not None)
     if "error" in expected:
         _compare_failure(exchange, response.failure, report)
     seen: dict[str, Callable[[], object]] = {
@@ -266,6 +267,11 @@ def _check_answer(exchange: Exchange, spoken: Spoken, report: Report) -> None:
         usage = expected["usage"]
         tokens = TokenUsage() if item.usage is None else item.usage.tokens
         report.compare(exchange, "usage", usage, spoken.usage(tokens, usage))
+
+
+def _names_failure(word: str | None) -> bool:
+    """Whether a finish reason says that the answer is none: the model's own call is no JSON."""
+    return "MALFORMED_FUNCTION_CALL" in (word or "").upper()
 
 
 _ENDS = (ResponseFinished, ResponseFailed)

@@ -195,6 +195,16 @@ def test_w10_a_refused_prompt_is_blocked_and_says_why() -> None:
         assert answer.item.parts == ()
 
 
+def test_a_prompt_that_is_refused_late_keeps_what_was_said() -> None:
+    late = {"promptFeedback": {"blockReason": "MODEL_ARMOR"}}
+
+    answer = read(stream(response(text("par")), late))
+
+    assert answer.failure is None
+    assert answer.item.text == "par"
+    assert answer.item.finish_reason is FinishReason.BLOCKED
+
+
 @pytest.mark.parametrize(
     ("word", "reason"),
     [

@@ -184,13 +184,12 @@ class Answer:
     def _take_call(
         self, given: wire.FunctionCall, signature: str | None, out: list[ModelEvent]
     ) -> None:
-        if given.name or self._call is None:
+        open_call = None if given.name else self._call
+        if open_call is None:
             self._close_call(out)
             if not given.name:
                 return  # the end of a call that is over
-            self._begin_call(given, out)
-        open_call = self._call
-        assert open_call is not None  # noqa: S101
+            open_call = self._begin_call(given, given.name, out)
         if signature:
             open_call.signature = signature
         for one in given.partial_args or ():
@@ -198,7 +197,7 @@ class Answer:
         if not given.will_continue:
             self._close_call(out)
 
-    def _begin_call(self, given: wire.FunctionCall, out: list[ModelEvent]) -> None:
+    def _begin_call(self, given: wire.FunctionCall, name: str, out: list[ModelEvent]) -> _OpenCall:
         self._close_run(out)
         number = self.calls
         self.calls += 1
@@ -208,7 +207,7 @@ class Answer:
         self._used_ids.add(call_id)
         call = ToolCall(
             ToolCallId(call_id),
-            given.name or "",
+            name,
             metadata={CALL_ID_KEY: given.id} if given.id else {},
         )
         open_call = self._call = _OpenCall(self._next_part(), call)
@@ -218,6 +217,7 @@ class Answer:
                 self._append(open_call, json.dumps(given.args, ensure_ascii=False), out)
         elif isinstance(given.args, str):
             self._append(open_call, given.args, out)
+        return open_call
 
     def _append(self, open_call: _OpenCall, text: str, out: list[ModelEvent]) -> None:
         if text:
@@ -257,13 +257,12 @@ def _media(part: wire.Part) -> Part:
     metadata: MetadataMap = {}
     if part.thought_signature:
         metadata[SIGNATURE_KEY] = part.thought_signature
-    inline, file = part.inline_data, part.file_data
-    data: InlineBytes | Uri
-    if inline is not None:
-        mime_type, data = inline.mime_type, InlineBytes(bytes_of(inline.data))
-    else:
-        assert file is not None  # noqa: S101
-        mime_type, data = file.mime_type, Uri(file.file_uri)
+    data: InlineBytes | Uri = Uri("")
+    mime_type = ""
+    if part.inline_data is not None:
+        mime_type, data = part.inline_data.mime_type, InlineBytes(bytes_of(part.inline_data.data))
+    elif part.file_data is not None:
+        mime_type, data = part.file_data.mime_type, Uri(part.file_data.file_uri)
     if part.thought:
         return Reasoning(data=data, metadata={**metadata, MIME_TYPE_KEY: mime_type})
     modality = modality_of(mime_type)

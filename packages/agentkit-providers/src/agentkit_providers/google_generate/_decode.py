@@ -97,21 +97,18 @@ class GoogleGenerateDecoder:
         """Take the next bytes; return the events that they complete."""
         if self._ended:
             return ()
-        sse = self._sse
-        if sse is None:
-            if self._objects is None:
-                chunk = chunk.lstrip(_BLANK)
-                if not chunk:
-                    return ()
-                if chunk[0] in b"{[":
-                    self._objects = JsonObjects()
-                    self._whole = chunk[:1] == b"{"
-                else:
-                    sse = self._sse = SseDecoder()
-            if self._objects is not None:
+        if self._objects is not None:
+            return self._take_payloads(self._objects.feed(chunk))
+        if self._sse is None:
+            chunk = chunk.lstrip(_BLANK)
+            if not chunk:
+                return ()
+            if chunk[0] in b"{[":
+                self._objects = JsonObjects()
+                self._whole = chunk[:1] == b"{"
                 return self._take_payloads(self._objects.feed(chunk))
-            assert sse is not None  # noqa: S101
-        return self._take_payloads(sse.feed_data(chunk))
+            self._sse = SseDecoder()
+        return self._take_payloads(self._sse.feed_data(chunk))
 
     def finish(self) -> tuple[ModelEvent, ...]:
         """Take note that the body is over; return what ends the answer."""
@@ -272,7 +269,8 @@ class GoogleGenerateDecoder:
             reason = finish_reason(word, calls=answer.calls > 0)
             answer.close(out, cut=reason is FinishReason.MAX_TOKENS)
             self._finish(reason, out)
-        elif self._blocked and not self._answered:
+        elif self._blocked:
+            answer.close(out, cut=True)
             self._finish(FinishReason.BLOCKED, out)
         elif self._whole and self._objects is not None and not self._objects.is_open:
             self._fail(without_candidate(), out)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_OUTSIDE: Final = re.compile(rb'["{}]')
-_IN_STRING: Final = re.compile(rb'["\\]')
-_OPEN, _CLOSE, _QUOTE = b'{}"'
+_MARK: Final = re.compile(rb'([{}])|"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
+"""A bracket, or a string as far as it goes: with its closing quote, or to where it is cut."""
+_REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 
 
 class JsonObjects:
@@ -35,31 +35,36 @@ class JsonObjects:
     def feed(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the objects that they complete."""
         done: list[bytes] = []
+        if not chunk:
+            return done
         at = start = 0
-        while at < len(chunk):
-            if self._escaped:
-                self._escaped = False
-                at += 1
-                continue
-            found = (_IN_STRING if self._in_string else _OUTSIDE).search(chunk, at)
-            if found is None:
-                break
-            at = found.end()
-            mark = chunk[found.start()]
-            if self._in_string:
-                self._in_string = mark != _QUOTE
-                self._escaped = mark != _QUOTE
-            elif mark == _QUOTE:
-                self._in_string = True
-            elif mark == _OPEN:
+        if self._in_string:
+            at = self._skip_string(chunk)
+        for found in _MARK.finditer(chunk, at):
+            bracket, quote = found.groups()
+            if bracket == b"{":
                 if not self._depth:
                     start = found.start()
                 self._depth += 1
-            elif mark == _CLOSE and self._depth:
-                self._depth -= 1
-                if not self._depth:
-                    done.append(b"".join((*self._pieces, chunk[start:at])))
-                    self._pieces.clear()
+            elif bracket == b"}":
+                if self._depth:
+                    self._depth -= 1
+                    if not self._depth:
+                        done.append(b"".join((*self._pieces, chunk[start : found.end()])))
+                        self._pieces.clear()
+            elif not quote:
+                self._in_string = True
+                self._escaped = found.end() < len(chunk)  # it stops before a last backslash
+                break
         if self._depth:
             self._pieces.append(chunk[start:])
         return done
+
+    def _skip_string(self, chunk: bytes) -> int:
+        """Go on in a string that was cut; return where it ends, or the end of the chunk."""
+        found = _REST_OF_STRING.match(chunk, int(self._escaped))
+        if found is None or not found.group(1):
+            self._escaped = found is not None and found.end() < len(chunk)
+            return len(chunk)
+        self._in_string = self._escaped = False
+        return found.end()
