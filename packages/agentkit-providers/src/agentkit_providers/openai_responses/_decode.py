@@ -74,6 +74,7 @@ class OpenAIResponsesDecoder:
         self._sse: SseDecoder | None = None
         self._body: list[bytes] = []  # of a whole answer
         self._started = False
+        self._flows = False  # whether it has started and no error came
         self._ended = False
         self._error: ProviderFailure | None = None  # told of by an event; the end may say more
         self._usage: dict[str, Any] | None = None
@@ -124,7 +125,7 @@ class OpenAIResponsesDecoder:
                 event = self._read_odd(payload, Event, out)
             if event is None:
                 pass
-            elif event.type == TEXT_DELTA and self._started and type(event.delta) is str:
+            elif event.type == TEXT_DELTA and self._flows and type(event.delta) is str:
                 answer.take_text(event.output_index, event.content_index, event.delta, out)
             else:
                 self._take(event, payload, out)
@@ -176,6 +177,7 @@ class OpenAIResponsesDecoder:
         if kind == "error" or (not kind and (event.error or event.detail or event.message)):
             # A `response.failed` may follow, which knows the usage.
             self._error = in_band(_loosely_read(payload))
+            self._flows = False
             return
         if event.response is not None:
             self._start(event.response, out)
@@ -192,7 +194,7 @@ class OpenAIResponsesDecoder:
     def _start(self, response: Response, out: list[ModelEvent]) -> None:
         """Tell what the answer is called."""
         if not self._started:
-            self._started = True
+            self._started = self._flows = True
             names = (response.id, response.model)
             known = (one if isinstance(one, str) and one else None for one in names)
             out.append(ResponseStarted(Provenance(self._provider, API, self._model, *known)))
