@@ -15,6 +15,7 @@ from agentkit_core import (
     File,
     InlineText,
     Item,
+    ItemKind,
     JsonSchemaFormat,
     Media,
     Modality,
@@ -38,10 +39,11 @@ from agentkit_core import (
     ToolSpec,
     Uri,
 )
-from agentkit_providers.anthropic_messages import AnthropicMessages, ThinkingStyle
+from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks, ThinkingStyle
 from agentkit_providers.endpoints import default_registry
 from providers.requests.history import refuse_mended
 from providers.requests.reading import (
+    MENDED,
     Body,
     Fields,
     NotExpressible,
@@ -75,20 +77,41 @@ def read(exchange: Mapping[str, Any], body: Body) -> Reading:
     row = vendor_row(exchange["vendor"], API, _ROWS)
     own = default_registry.projection(row.for_model(model))
     assert isinstance(own, AnthropicMessages)
-    reader = _Reader(body, Provenance(row.name, API, model))
+    reader = _Reader(body, Provenance(row.name, API, model), own.quirks)
     request = reader.request(model)
     quirks, shown = laid_over(own.quirks, reader.quirks)
     projection = AnthropicMessages(row.name, quirks)
     refuse_mended(request.items, projection.target(model))
+    _refuse_unpaired(request.items)
     return Reading(request, projection, shown)
+
+
+def _refuse_unpaired(items: Sequence[Item]) -> None:
+    """Check that what the vendor ran has its results, and they what began it.
+
+    Raises:
+        NotExpressible: Something is missing, and it is not the end of a turn that goes on.
+    """
+    begun = set[object]()
+    for at, item in enumerate(items):
+        blocks: list[Any] = [one.value for one in item.parts if isinstance(one, Custom)]
+        uses = {one.get("id") for one in blocks if str(one.get("type")).endswith("_tool_use")}
+        results = {one["tool_use_id"] for one in blocks if "tool_use_id" in one}
+        begun |= uses
+        goes_on = items[at + 1 : at + 2] in ((), []) or items[at + 1].kind is not ItemKind.USER
+        if not results <= begun or (uses - results and not goes_on):
+            raise NotExpressible(
+                MENDED + "a tool that the vendor ran lacks its result, or its call"
+            )
 
 
 class _Reader:
     """Reads one body, and notes which quirks it shows."""
 
-    def __init__(self, body: Body, origin: Provenance) -> None:
+    def __init__(self, body: Body, origin: Provenance, own: Quirks) -> None:
         self._fields = Fields(body)
         self._origin = origin
+        self._own = own
         self._marks: list[tuple[CacheMark, Body]] = []
         self.quirks: dict[str, Any] = {}
 
@@ -134,6 +157,7 @@ class _Reader:
         match config.get("format"):
             case {"type": "json_schema", "schema": schema, **rest} if not rest:
                 options["response_format"] = JsonSchemaFormat(schema)
+                self.quirks["json_schema"] = True
                 del config["format"]
         forced = left.get("tool_choice", {}).get("type") in ("any", "tool")
         match None if forced else thinking:
@@ -174,6 +198,8 @@ class _Reader:
             # Nothing of ours, or a marked prefix in which each tool has its place.
             return (), options
         tools = tuple(self._tool(Fields(one), one is ours[-1]) for one in ours)
+        if any(tool.strict is not None for tool in tools):
+            self.quirks["supports_strict_mode"] = True
         fields.take("tools")
         if others:
             fields.left["tools"] = others  # what the vendor runs itself goes as it is
@@ -188,6 +214,7 @@ class _Reader:
                 self.quirks["forced_tools"] = True
             if serial:
                 options["parallel_tool_calls"] = False
+                self.quirks["parallel_tools"] = True
         return tools, options
 
     def _tool(self, fields: Fields, last: bool) -> ToolSpec:
@@ -236,7 +263,15 @@ class _Reader:
             mark = fields.take("cache_control")
             if mark is not None:
                 self._marks.append((PartEnd(item, at), mark))
-            yield _part(fields)
+            yield self._part(fields)
+
+    def _part(self, fields: Fields) -> Part:
+        part = _part(fields)
+        if isinstance(part, Media):
+            self.quirks["media"] = self._own.media | {part.modality}
+        elif isinstance(part, File):
+            self.quirks["files"] = True
+        return part
 
     def _result(self, fields: Fields, place: PartEnd) -> ToolResult:
         fields.take("type")
@@ -246,7 +281,7 @@ class _Reader:
         call_id, blocks = fields.take("tool_use_id"), fields.take("content", [])
         is_error = fields.take("is_error", False)
         more: dict[str, Any] = {f"{API}.block": fields.left} if fields.left else {}
-        parts = tuple(_part(Fields(block)) for block in blocks)
+        parts = tuple(self._part(Fields(block)) for block in blocks)
         if any(part.metadata for part in parts):
             raise NotExpressible("a block inside a result has fields that only others may have")
         if not any(isinstance(part, Media | File) for part in parts):
@@ -261,14 +296,20 @@ class _Reader:
     def _cache(self) -> dict[str, Any]:
         if not self._marks:
             return {}
+        if len(self._marks) > _MOST_MARKS:
+            raise NotExpressible(f"more than {_MOST_MARKS} cache marks, which the vendor refuses")
+        self.quirks["cache_control"] = True
         times = {mark.get("ttl") for _, mark in self._marks}
         if len(times) > 1:
             raise NotExpressible("cache marks of several lifetimes in one request")
+        if times == {"1h"}:
+            self.quirks["cache_1h"] = True
         retention = CacheRetention.EXTENDED if times == {"1h"} else CacheRetention.DEFAULT
         marks = tuple(place for place, _ in self._marks)
         return {"cache": CacheRequest(marks=marks, retention=retention)}
 
 
+_MOST_MARKS: Final = 4
 _LEAST_BUDGET: Final = 1024
 """The vendor refuses smaller ones."""
 _LEVELS: Final[Mapping[Any, ThinkingLevel]] = {

@@ -30,14 +30,17 @@ from agentkit_core import (
     ToolCallId,
     ToolChoice,
     ToolChoiceMode,
+    ToolOutput,
     ToolResult,
     ToolSpec,
     Uri,
 )
 from agentkit_providers.endpoints import default_registry
 from agentkit_providers.google_generate import GoogleGenerate
+from providers.requests.google_generate_rules import RESERVED
 from providers.requests.history import refuse_mended
 from providers.requests.reading import (
+    MENDED,
     Body,
     Fields,
     NotExpressible,
@@ -107,7 +110,7 @@ class _Reader:
         for name, option in _NUMBERS.items():
             if name in config.left:
                 options[option] = config.take(name)
-        if "stopSequences" in config.left:
+        if config.left.get("stopSequences"):
             options["stop_sequences"] = tuple(config.take("stopSequences"))
         if config.left.get("responseMimeType") == "application/json":
             config.take("responseMimeType")
@@ -211,11 +214,10 @@ class _Reader:
             case "inlineData" | "fileData" if value.keys() - _DATA_FIELDS:
                 raise NotExpressible("media with more than a type and where they are")
             case "inlineData":
-                return _content(
-                    value["mimeType"], bytes_or_address(value["data"], value["mimeType"])
-                )
+                mime_type = value.get("mimeType", "")
+                return _content(mime_type, bytes_or_address(value["data"], mime_type), metadata)
             case "fileData":
-                return _content(value.get("mimeType", ""), Uri(value["fileUri"]))
+                return _content(value.get("mimeType", ""), Uri(value["fileUri"]), metadata)
             case _:
                 return Custom(f"{API}.{kind}", part)
 
@@ -239,9 +241,7 @@ class _Reader:
             if call.name == name and given in (None, call.id):
                 del self._calls[at]
                 return _result_of(call, response)
-        raise NotExpressible(
-            "the recorded history breaks a rule that we mend: a result answers no earlier call"
-        )
+        raise NotExpressible(MENDED + "a result answers no earlier call")
 
 
 _LEAST_ANSWER: Final = 1024
@@ -260,19 +260,25 @@ _MODALITIES: Final = {"image", "audio", "video"}
 
 def _result_of(call: ToolCall, response: Any) -> ToolResult:
     match response:
-        case {"output": str(text), **rest} if not rest:
-            return ToolResult(call.id, TextOutput(text))
-        case {"error": str(text), **rest} if not rest:
-            return ToolResult(call.id, TextOutput(text), is_error=True)
+        case {"output": value, **rest} if not rest:
+            is_error = False
+        case {"error": value, **rest} if not rest:
+            is_error = True
+        case dict(value) if not value.keys() & RESERVED:
+            is_error = False
         case _:
-            return ToolResult(call.id, StructuredOutput(response))
+            raise NotExpressible("a result that is more than an output or an error")
+    output: ToolOutput = StructuredOutput(value)
+    if isinstance(value, str):
+        output = TextOutput(value)
+    return ToolResult(call.id, output, is_error=is_error)
 
 
-def _content(mime_type: str, data: Any) -> Part:
+def _content(mime_type: str, data: Any, metadata: dict[str, Any]) -> Part:
     sense = mime_type.partition("/")[0]
     if sense in _MODALITIES:
-        return Media(Modality(sense), mime_type, data)
-    return File(data, mime_type or None)
+        return Media(Modality(sense), mime_type, data, metadata=metadata)
+    return File(data, mime_type or None, metadata=metadata)
 
 
 def _is_ours(tool: Body) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from providers.requests.reading import Body
 from providers.requests.rules import OPAQUE, Rule, by_content, drop_nulls
 
+RESERVED: Final = {"output", "error"}
 _SCHEMAS: Final = {"parameters": "parametersJsonSchema", "responseSchema": "responseJsonSchema"}
 
 
@@ -77,9 +78,25 @@ def _small_types(schema: Any) -> None:
             _small_types(one)
 
 
-def _any_order(body: Any) -> None:
-    if "tools" in body:
-        by_content(body["tools"])
+def _each_by_itself(body: Any) -> None:
+    if "tools" not in body:
+        return
+    functions = list(_declarations(body))
+    body["tools"] = [
+        {name: one}
+        for tool in body["tools"]
+        for name, one in tool.items()
+        if name != "functionDeclarations"
+    ]
+    if functions:
+        body["tools"].append({"functionDeclarations": functions})
+    by_content(body["tools"])
+
+
+def _listed_parts(body: Any) -> None:
+    for content in _contents(body):
+        if isinstance(content.get("parts"), dict):
+            content["parts"] = [content["parts"]]
 
 
 def _roles(body: Any) -> None:
@@ -107,18 +124,13 @@ def _no_parameters(body: Any) -> None:
         declaration.setdefault("parametersJsonSchema", {"type": "object", "properties": {}})
 
 
-def _output_by_name(body: Any) -> None:
-    for content in body.get("contents") or ():
+def _whole_output(body: Any) -> None:
+    for content in _contents(body):
         for part in content.get("parts", ()):
-            result = part.get("functionResponse")
-            if (
-                result is not None
-                and "response" in result
-                and not result["response"].keys() <= {"output", "error"}
-            ):
-                only = len(result["response"]) == 1
-                value = next(iter(result["response"].values())) if only else result["response"]
-                result["response"] = {"output": value}
+            result = part.get("functionResponse", {})
+            match result.get("response"):
+                case {"output": dict(output), **rest} if not rest and not output.keys() & RESERVED:
+                    result["response"] = output
 
 
 RULES: Final = (
@@ -128,6 +140,7 @@ RULES: Final = (
         _camel_names,
     ),
     Rule("null is absence", "so it is in the JSON of protocol buffers", drop_nulls),
+    Rule("one part is a list of one", "both are taken", _listed_parts),
     Rule("an empty config is absence", "all of its fields have their default", _unsaid_config),
     Rule("thought: false is absence", "false is its default", _unthought_by_default),
     Rule("an empty description is absence", "so it is in protocol buffers", _unsaid_descriptions),
@@ -139,9 +152,9 @@ RULES: Final = (
     ),
     Rule("no arguments are an empty object", "a call may leave them out", _said_arguments),
     Rule(
-        "a function's response is its output",
-        "any keys are allowed; only `error` has a meaning of its own",
-        _output_by_name,
+        "an output that is an object is the response",
+        "without the keys output and error the whole response is said to be the output",
+        _whole_output,
     ),
     Rule(
         "a system instruction has no role",
@@ -158,5 +171,9 @@ RULES: Final = (
         "a function without parameters may leave them out",
         _no_parameters,
     ),
-    Rule("tools may stand in any order", "it is said nowhere to matter", _any_order),
+    Rule(
+        "tools stand each by itself, in any order, and functions in one list",
+        "a tool is said to be an object in which any of them may stand",
+        _each_by_itself,
+    ),
 )

@@ -25,7 +25,7 @@ from agentkit_core import (
     TranscriptError,
     UnansweredToolCall,
 )
-from providers.requests.reading import NotExpressible
+from providers.requests.reading import MENDED, NotExpressible
 
 _TRANSCRIPT_RULES: dict[type[TranscriptError], str] = {
     DuplicateToolCall: "two calls have the same id",
@@ -42,7 +42,7 @@ def refuse_mended(items: Sequence[Item], target: Target) -> None:
         NotExpressible: It breaks a rule, of transcripts or of the target.
     """
     for broken in broken_rules(items, target):
-        raise NotExpressible(f"the recorded history breaks a rule that we mend: {broken}")
+        raise NotExpressible(MENDED + broken)
 
 
 def broken_rules(items: Sequence[Item], target: Target) -> Iterator[str]:

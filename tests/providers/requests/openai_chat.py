@@ -139,8 +139,7 @@ class _Reader:
         if "seed" in options:
             self.quirks["supports_seed"] = True
         if fields.left.get("stop"):
-            stop = fields.take("stop")
-            options["stop_sequences"] = (stop,) if isinstance(stop, str) else tuple(stop)
+            options["stop_sequences"] = tuple(fields.take("stop"))
         wanted = _response_format(fields.left.get("response_format"))
         if wanted is not None:
             options["response_format"] = wanted

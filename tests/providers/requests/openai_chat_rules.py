@@ -38,6 +38,11 @@ def _nothing_beside_calls(body: Any) -> None:
             del message["content"]
 
 
+def _listed_stop(body: Any) -> None:
+    if isinstance(body.get("stop"), str):
+        body["stop"] = [body["stop"]]
+
+
 def _function_by_default(body: Any) -> None:
     for message in _messages(body):
         for call in message.get("tool_calls") or ():
@@ -74,6 +79,7 @@ def _unsaid_five_minutes(body: Any) -> None:
 RULES: Final = (
     Rule("null is absence", "every optional field is nullable and has null by default", drop_nulls),
     Rule("stream: false is absence", "false is its default", drop_default("stream", False)),
+    Rule("one stop sequence is a list of one", "both are taken", _listed_stop),
     Rule("a call is a function's", "so it is where no type is said", _function_by_default),
     Rule("an empty reasoning is absence", "nothing was thought", _nothing_thought),
     Rule(

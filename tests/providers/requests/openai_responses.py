@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks, ReasoningReplay
 from providers.requests.history import refuse_mended
 from providers.requests.reading import (
+    MENDED,
     Body,
     Fields,
     NotExpressible,
@@ -173,10 +175,14 @@ class _Reader:
     # The history.
 
     def _items(self, entries: Sequence[Body]) -> Iterator[Item]:
+        _refuse_torn(entries)
         kind, parts = ItemKind.USER, list[Part]()
         for entry in entries:
             of, found = self._entry(entry)
-            if parts and (of is not kind or of not in (ItemKind.ASSISTANT, ItemKind.TOOL)):
+            goes_on = of is kind and of in (ItemKind.ASSISTANT, ItemKind.TOOL)
+            if goes_on and isinstance(parts[-1], Text) and isinstance(found[0], Text):
+                goes_on = any(isinstance(part, ToolCall) for part in parts)  # or another message
+            if parts and not goes_on:
                 yield self._item(kind, parts)
                 parts = []
             kind = of
@@ -206,7 +212,9 @@ class _Reader:
             case "reasoning":
                 if not any(map(entry.get, ("encrypted_content", "content", "summary"))):
                     raise NotExpressible("reasoning by its id alone, which we do not have stored")
-                if not entry.get("encrypted_content"):
+                if entry.get("encrypted_content"):
+                    self.quirks.setdefault("reasoning_replay", ReasoningReplay.ENCRYPTED)
+                else:
                     self.quirks["reasoning_replay"] = ReasoningReplay.ANY
                 texts = [one["text"] for one in entry.get("summary", ())]
                 metadata: dict[str, Any] = {f"{API}.item": entry}
@@ -234,6 +242,8 @@ class _Reader:
                 self.quirks["item_ids"] = True
             else:
                 one_text(parts, "an answer without an id")
+                if "phase" in fields.left:
+                    self.quirks["assistant_text_in_list"] = False
                 if any(part.metadata for part in parts):
                     raise NotExpressible("an answer without an id that is more than its text")
             more = {"type": "message"} if fields.left else {}
@@ -263,7 +273,37 @@ _LEVELS: Final[Mapping[Any, ThinkingLevel]] = {
     level.value: level for level in ThinkingLevel if level is not ThinkingLevel.OFF
 } | {"none": ThinkingLevel.OFF}
 _ENCRYPTED: Final = "reasoning.encrypted_content"
+_AWAITED: Final = {
+    "apply_patch_call": "call_id",
+    "computer_call": "call_id",
+    "local_shell_call": "call_id",
+    "shell_call": "call_id",
+    "mcp_approval_request": "id",
+}
+"""The vendor's own tools that the client answers, and by which field."""
 _TOOL_FIELDS: Final = {"type", "name", "description", "parameters", "strict"}
+
+
+def _refuse_torn(entries: Sequence[Body]) -> None:
+    """Check that what belongs together is there.
+
+    Raises:
+        NotExpressible: Something is missing.
+    """
+    kinds = [entry.get("role", entry.get("type")) for entry in entries]
+    for kind, following in pairwise([*kinds, None]):
+        if kind == "reasoning" and following in (None, "user", "system", "developer"):
+            raise NotExpressible(MENDED + "what was thought stands without what came of it")
+    given = {
+        entry.get(name)
+        for entry in entries
+        if str(entry.get("type")).endswith(("_output", "_response"))
+        for name in ("call_id", "id", "approval_request_id")
+    }
+    for entry in entries:
+        name = _AWAITED.get(entry.get("type", "message"))
+        if name is not None and entry.get(name) not in given:
+            raise NotExpressible(MENDED + "a call of the vendor's own tool waits for an answer")
 
 
 def _object(value: Any) -> dict[str, Any]:

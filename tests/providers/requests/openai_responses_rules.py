@@ -49,7 +49,7 @@ def _unsaid_descriptions(body: Any) -> None:
 
 
 def _instructions_first(body: Any) -> None:
-    if "instructions" in body:
+    if isinstance(body.get("instructions"), str):
         text = {"type": "input_text", "text": body.pop("instructions")}
         body["input"] = [{"role": "system", "content": [text]}, *body["input"]]
 

@@ -24,6 +24,10 @@ Body = dict[str, Any]
 """A request body, or an object inside one."""
 
 
+MENDED = "the recorded history breaks a rule that we mend: "
+"""How the reasons begin for which a history is not sent as it was recorded."""
+
+
 class NotExpressible(Exception):
     """The body says something that a `ModelRequest` has no place for; the text says what."""
 
