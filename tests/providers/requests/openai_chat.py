@@ -6,58 +6,37 @@ it, and the row's quirks are replaced by what it shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from agentkit_core import (
-    CacheRequest,
-    CacheRetention,
-    File,
-    InlineBytes,
-    Item,
-    ItemKind,
     JsonFormat,
     JsonSchemaFormat,
-    Media,
-    Modality,
     ModelOptions,
     ModelRequest,
     NamedTool,
-    Part,
-    PartsOutput,
     Provenance,
-    Reasoning,
     ResponseFormat,
-    Text,
-    TextOutput,
     ThinkingLevel,
-    ToolCall,
-    ToolCallId,
     ToolChoice,
     ToolChoiceMode,
-    ToolResult,
     ToolSpec,
-    Uri,
 )
 from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat
 from providers.requests.history import refuse_mended
+from providers.requests.openai_chat_history import API, HistoryReader
+from providers.requests.openai_chat_marks import planned_cache
 from providers.requests.reading import (
     Body,
     Fields,
     NotExpressible,
     Reading,
-    bytes_or_address,
     laid_over,
     needed,
-    one_text,
     vendor_row,
 )
 
-API: Final = "openai_chat"
 _ROWS: Final = {"vercel-gateway": "vercel", "google": "google-openai", "": "compatible"}
 """Vendors that the recordings call otherwise than our rows."""
 
@@ -105,8 +84,11 @@ class _Reader:
             fields.take("store")
         tools, options = self._tools()
         options |= self._options()
-        options |= self._cache(messages)
-        items = tuple(self._items(messages))
+        cache = planned_cache(self._body)
+        if cache is not None:
+            options["cache"] = cache
+            self.quirks["cache_control"] = True
+        items = tuple(HistoryReader(self._origin, self._own, self.quirks).items(messages))
         if fields.left:
             options["extra"] = {API: fields.left}
         return ModelRequest(
@@ -210,145 +192,12 @@ class _Reader:
             self.quirks["parallel_tools"] = True
         return tools, options
 
-    # The history.
-
-    def _items(self, messages: Sequence[Body]) -> Iterator[Item]:
-        said = [one for one in messages if one["role"] == "assistant"]
-        if said and not all("reasoning_content" in one for one in said):
-            self.quirks["requires_reasoning_content_on_assistant"] = False
-        roles = [one["role"] for one in messages]
-        if ("tool", "user") in pairwise(roles):
-            self.quirks["requires_assistant_after_tool_result"] = False
-        names = dict[str, str]()
-        results: list[ToolResult] = []
-        for message in messages:
-            fields = Fields({key: one for key, one in message.items() if key != "cache_control"})
-            role = fields.take("role")
-            if results and role != "tool":
-                yield Item.tool(*results)
-                results = []
-            match role:
-                case "system" | "developer":
-                    parts = tuple(self._parts(fields))
-                    one_text(parts, "instructions")
-                    if role == "developer":
-                        self.quirks["developer_role"] = True
-                    yield Item(ItemKind(role), parts)
-                case "user":
-                    yield Item.user(*self._parts(fields))
-                case "assistant":
-                    item = self._assistant(fields)
-                    names |= {call.id: call.name for call in item.tool_calls}
-                    yield item
-                case "tool":
-                    results.append(self._result(fields, names))
-                case _:
-                    raise NotExpressible(f"a message of the role {role!r}, which is none of ours")
-            fields.end(f"a message of the role {role!r}")
-        if results:
-            yield Item.tool(*results)
-
-    def _assistant(self, fields: Fields) -> Item:
-        parts: list[Part] = []
-        thought = [name for name in _REASONING_FIELDS if fields.left.get(name)]
-        if len(thought) > 1:
-            raise NotExpressible(f"reasoning sent back in several fields: {', '.join(thought)}")
-        for name in thought:
-            value = fields.take(name)
-            self.quirks["reasoning_field_out"] = name
-            if isinstance(value, str):
-                parts.append(Reasoning(summary=value))
-            else:
-                parts.append(Reasoning(metadata={f"{API}.reasoning_details": value}))
-        said = tuple(self._parts(fields))
-        one_text(said, "an answer")
-        parts += said
-        match fields.left.get("audio"):
-            case {"id": str(audio_id), **rest} if not rest:
-                fields.take("audio")
-                metadata: dict[str, Any] = {f"{API}.audio_id": audio_id}
-                self._reads(Modality.AUDIO)
-                parts.append(Media(Modality.AUDIO, "", InlineBytes(b""), metadata=metadata))
-        for call in fields.take("tool_calls", ()):
-            parts.append(_call(Fields(call)))
-        if any(isinstance(part, ToolCall) for part in parts):
-            self.quirks["imported_call_signature"] = None
-        return replace(Item.assistant(*parts), provenance=self._origin)
-
-    def _result(self, fields: Fields, names: Mapping[str, str]) -> ToolResult:
-        call_id, name = fields.take("tool_call_id"), fields.take("name")
-        if name is not None and name != names.get(call_id):
-            raise NotExpressible("a result names another tool than its call")
-        self.quirks["requires_tool_result_name"] = name is not None
-        parts = tuple(self._parts(fields))
-        if any(isinstance(part, Media) for part in parts):
-            self.quirks["tool_images"] = True
-        else:
-            one_text(parts, "a result")
-        match parts:
-            case (Text(text=text),):
-                return ToolResult(call_id, TextOutput(text))
-            case ():
-                return ToolResult(call_id, TextOutput(""))
-            case _:
-                return ToolResult(call_id, PartsOutput(parts))
-
-    def _parts(self, fields: Fields) -> Iterator[Part]:
-        for entry in fields.take("content", ()):
-            part = _part(Fields({key: one for key, one in entry.items() if key != "cache_control"}))
-            if isinstance(part, Media):
-                self._reads(part.modality)
-            elif isinstance(part, File):
-                self.quirks["files"] = True
-            yield part
-
-    def _reads(self, modality: Modality) -> None:
-        self.quirks["media"] = self.quirks.get("media", self._own.media) | {modality}
-
-    # Cache marks.
-
-    def _cache(self, messages: Sequence[Body]) -> dict[str, Any]:
-        """The cache request that places the marks as they are; nothing where there are none."""
-        entries = {
-            (at, place): entry.get("cache_control")
-            for at, message in enumerate(messages)
-            for place, entry in enumerate(message.get("content", ()))
-        }
-        tools = dict(enumerate(tool.get("cache_control") for tool in self._body.get("tools", ())))
-        beside = {
-            at: one["cache_control"] for at, one in enumerate(messages) if "cache_control" in one
-        }
-        marks = [one for one in (*entries.values(), *tools.values(), *beside.values()) if one]
-        if not marks:
-            return {}
-        last = [
-            [at for at, one in enumerate(messages) if one["role"] in roles and one.get("content")][
-                -1:
-            ]
-            for roles in (("system", "developer"), ("user", "assistant"))
-        ]
-        planned = {(at, len(messages[at]["content"]) - 1) for group in last for at in group}
-        placed = {place for place, one in entries.items() if one}
-        on_tools = [at for at, one in tools.items() if one]
-        ours = placed == planned and on_tools == list(tools)[-1:] and not beside
-        if not ours or any(one != marks[0] for one in marks):
-            raise NotExpressible(
-                "cache marks at places of the sender's choice; this protocol's encoder has a plan"
-            )
-        self.quirks["cache_control"] = True
-        ttl = marks[0].get("ttl")
-        if ttl not in (None, "1h"):
-            raise NotExpressible(f"a cache that is to be kept for {ttl}")
-        retention = CacheRetention.EXTENDED if ttl == "1h" else CacheRetention.DEFAULT
-        return {"cache": CacheRequest(retention=retention)}
-
 
 _LEVELS: Final[Mapping[Any, ThinkingLevel]] = {
     level.value: level for level in ThinkingLevel if level is not ThinkingLevel.OFF
 } | {"none": ThinkingLevel.OFF}
 _SWITCH: Final = {True: "medium", False: "none"}
 """What a bare switch stands for; on is any level, for none of them is sent."""
-_REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details")
 
 
 def _response_format(value: Any) -> ResponseFormat | None:
@@ -386,45 +235,3 @@ def _tool_choice(value: Any) -> ToolChoice | None:
             return NamedTool(name)
         case _:
             return None
-
-
-def _call(fields: Fields) -> ToolCall:
-    function = Fields(fields.take("function"))
-    fields.take("type")
-    arguments = function.take("arguments")
-    if not isinstance(arguments, dict):
-        raise NotExpressible("the arguments of a call are no JSON object")
-    extra = fields.take("extra_content")
-    metadata = {} if extra is None else {f"{API}.extra_content": extra}
-    call = ToolCall(
-        ToolCallId(fields.take("id")), function.take("name"), arguments, metadata=metadata
-    )
-    function.end("a call's function")
-    fields.end("a call")
-    return call
-
-
-def _part(fields: Fields) -> Part:
-    kind = fields.take("type")
-    content = fields.take(kind)
-    fields.end(f"a content of type {kind!r}")
-    match kind, content:
-        case "text", str(text):
-            return Text(text)
-        case "image_url", {"url": url, "detail": str(detail), **rest} if not rest:
-            return Media(Modality.IMAGE, "", Uri(url), metadata={f"{API}.detail": detail})
-        case "image_url", {"url": url, **rest} if not rest:
-            return Media(Modality.IMAGE, "", Uri(url))
-        case "video_url", {"url": url, **rest} if not rest:
-            return Media(Modality.VIDEO, "", Uri(url))
-        case "input_audio", {"data": data, "format": form, **rest} if not rest:
-            mime_type = f"audio/{form}"
-            return Media(Modality.AUDIO, mime_type, bytes_or_address(data, mime_type))
-        case "file", {"file_id": str(file_id), **rest} if not rest and file_id.startswith("file-"):
-            return File(Uri(file_id))
-        case "file", {"filename": name, "file_data": data, **rest} if not rest:
-            return File(Uri(data), name=name)
-        case "file", {"file_data": _, **rest} if not rest:
-            raise NotExpressible("a document without a name: OpenAI wants one, so we send one")
-        case _:
-            raise NotExpressible(f"a content of type {kind!r} in a form of its vendor's own")
