@@ -20,131 +20,10 @@ from agentkit_core import (
 )
 from providers import corpus, recorded_requests
 from providers.recorded_requests import PROTOCOLS, Outcome, differences
+from providers.requests.examples import BODIES, HELLO, REFUSED
 from providers.requests.history import broken_rules
 from providers.requests.rules import normal
 
-HELLO = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
-SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
-CHAT: dict[str, Any] = {
-    "model": "m",
-    "max_completion_tokens": 90,
-    "temperature": 0.5,
-    "stream": True,
-    "stream_options": {"include_usage": True},
-    "store": False,
-    "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
-    "tool_choice": "auto",
-    "messages": [
-        {"role": "system", "content": "be good"},
-        {"role": "user", "content": [{"type": "text", "text": "what is there?"}]},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {
-                    "id": "c1",
-                    "type": "function",
-                    "function": {"name": "look", "arguments": '{ "at": "sky" }'},
-                }
-            ],
-        },
-        {"role": "tool", "tool_call_id": "c1", "content": "blue"},
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "text": "and here?"},
-                {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
-            ],
-        },
-    ],
-}
-MESSAGES: dict[str, Any] = {
-    "model": "claude-sonnet-4-5",
-    "max_tokens": 4096,
-    "thinking": {"type": "enabled", "budget_tokens": 2048},
-    "stream": True,
-    "system": "be good",
-    "tools": [
-        {"type": "web_search_20250305", "name": "web_search"},
-        {"name": "look", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
-    ],
-    "messages": [
-        {"role": "user", "content": "what is there?"},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "hm", "signature": "s1"},
-                {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
-                {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
-                {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "c1", "content": "blue", "is_error": False},
-                {"type": "text", "text": "and?", "cache_control": {"type": "ephemeral"}},
-            ],
-        },
-    ],
-}
-GENERATE: dict[str, Any] = {
-    "system_instruction": {"parts": [{"text": "be good"}]},
-    "generationConfig": {"temperature": 0.5, "topK": 3, "stopSequences": None},
-    "tools": [
-        {"googleSearch": {}},
-        {"functionDeclarations": [{"name": "look", "description": "", "parameters": SCHEMA}]},
-    ],
-    "contents": [
-        {"role": "user", "parts": [{"text": "what is there?", "thought": False}]},
-        {
-            "role": "model",
-            "parts": [
-                {"text": "hm", "thought": True},
-                {
-                    "functionCall": {"name": "look", "args": {"at": "sky"}},
-                    "thoughtSignature": "s1",
-                },
-            ],
-        },
-        {
-            "role": "user",
-            "parts": [{"functionResponse": {"name": "look", "response": {"result": "blue"}}}],
-        },
-    ],
-}
-RESPONSES: dict[str, Any] = {
-    "model": "gpt-5-mini",
-    "instructions": "be good",
-    "store": False,
-    "max_output_tokens": 90,
-    "reasoning": {"effort": "low", "summary": "auto"},
-    "include": ["web_search_call.action.sources", "reasoning.encrypted_content"],
-    "tools": [
-        {"type": "web_search"},
-        {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False},
-    ],
-    "input": [
-        {"type": "message", "role": "user", "content": "what is there?"},
-        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "xyz"},
-        {
-            "type": "function_call",
-            "id": "fc_1",
-            "call_id": "c1",
-            "name": "look",
-            "arguments": '{"at":"sky"}',
-        },
-        {"type": "function_call_output", "call_id": "c1", "output": "blue"},
-        {"role": "assistant", "content": "It is blue."},
-        {"role": "user", "content": [{"type": "input_text", "text": "and here?"}]},
-    ],
-}
-BODIES: dict[str, dict[str, Any]] = {
-    "openai-chat": CHAT,
-    "anthropic-messages": MESSAGES,
-    "google-generate": GENERATE,
-    "openai-responses": RESPONSES,
-}
 HISTORY = {
     "openai-chat": "messages",
     "anthropic-messages": "messages",
@@ -179,26 +58,11 @@ def test_every_recorded_request_that_can_be_expressed_is_made_again(
     assert len(outcome.made) > outcome.bodies / 2, "most of what people ask can be expressed"
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ({**HELLO, "functions": [{"name": "f"}]}, "`functions`"),
-        ({**HELLO, "messages": [{"role": "critic", "content": "hm"}]}, "the role 'critic'"),
-        ({**HELLO, "messages": [{"role": "user", "content": " "}]}, "a text is blank"),
-        (
-            {**HELLO, "messages": [{"role": "tool", "content": "4", "tool_call_id": "c"}]},
-            "a result answers no earlier call",
-        ),
-        (
-            {**HELLO, "messages": [{"role": "user", "content": "hi", "mood": "low"}]},
-            "no field for: mood",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("protocol", "body", "reason"), REFUSED)
 def test_what_cannot_be_expressed_is_named_with_the_reason(
-    body: dict[str, Any], reason: str
+    protocol: str, body: dict[str, Any], reason: str
 ) -> None:
-    outcome = checked(body)
+    outcome = checked(body, protocol)
 
     assert not outcome.made
     assert not outcome.mismatches
