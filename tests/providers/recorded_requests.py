@@ -141,7 +141,8 @@ def lines(outcomes: Mapping[str, Outcome | int]) -> Iterator[str]:
             f"{refused} not expressible:"
         )
         for reason, ids in sorted(outcome.refused.items(), key=lambda one: -len(one[1])):
-            yield f"  {len(ids)} {reason} ({ids[0]}{', …' if ids[1:] else ''})"
+            shown = ", ".join((*ids[:3], "…") if ids[3:] else ids)
+            yield f"  {len(ids)} {reason} ({shown})"
         yield f"  fields in `extra`: {_counted(outcome.extra)}"
         yield f"  quirks other than the vendor's row: {_counted(outcome.quirks)}"
         for exchange, found in outcome.mismatches.items():
