@@ -26,6 +26,14 @@ def _object_addresses(body: Any) -> None:
                 entry["image_url"] = {"url": entry["image_url"]}
 
 
+def _looked_at_as_usual(body: Any) -> None:
+    for message in _messages(body):
+        for entry in message.get("content") or ():
+            image = entry.get("image_url")
+            if isinstance(image, dict) and image.get("detail") == "auto":
+                del image["detail"]
+
+
 def _parsed_arguments(body: Any) -> None:
     for message in _messages(body):
         for call in message.get("tool_calls") or ():
@@ -96,5 +104,6 @@ RULES: Final = (
     Rule("an empty description is absence", "descriptions are optional", _said_descriptions),
     Rule("a ttl of 5m is absence", "five minutes are its default", _unsaid_five_minutes),
     Rule("an address is an object with it", "Mistral takes both", _object_addresses),
+    Rule("detail: auto is absence", "auto is its default", _looked_at_as_usual),
     Rule("arguments are JSON", "spaces and order of keys are the writer's own", _parsed_arguments),
 )

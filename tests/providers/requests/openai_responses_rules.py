@@ -42,6 +42,18 @@ def _listed_output(body: Any) -> None:
             output["output"] = [{"type": "input_text", "text": output["output"]}]
 
 
+def _looked_at_as_usual(body: Any) -> None:
+    contents = [
+        (_items(body, "message"), "content"),
+        (_items(body, "function_call_output"), "output"),
+    ]
+    for items, name in contents:
+        for item in items:
+            for entry in item.get(name) or ():
+                if entry.get("detail") == "auto":
+                    del entry["detail"]
+
+
 def _unsaid_descriptions(body: Any) -> None:
     for tool in body.get("tools") or ():
         if tool.get("description") == "":
@@ -98,6 +110,7 @@ RULES: Final = (
     ),
     Rule("arguments are JSON", "spaces and order of keys are the writer's own", _parsed_arguments),
     Rule("an output is a list of one text", "both are said to be an output", _listed_output),
+    Rule("detail: auto is absence", "auto is its default", _looked_at_as_usual),
     Rule("what is sent has no status", "it is said to be what answers have", _no_status),
     Rule(
         "instructions are the first system message",
