@@ -29,10 +29,10 @@ def media_part(media: Media) -> ContentPart:
     """
     if media.modality is not Modality.IMAGE:
         return InputText(f"({media.modality.value} omitted: this protocol has no place for it)")
-    detail, data = media.metadata.get(DETAIL_KEY), media.data
+    detail, data = media.metadata.get(DETAIL_KEY) or "auto", media.data
     if isinstance(data, Uri) and data.uri.startswith(_FILE_ID):
-        return InputImage(file_id=data.uri, detail=detail)
-    return InputImage(address_of(data, media.mime_type or "image/png", API), detail=detail)
+        return InputImage(detail, file_id=data.uri)
+    return InputImage(detail, address_of(data, media.mime_type or "image/png", API))
 
 
 def file_part(file: File) -> ContentPart:
@@ -48,7 +48,7 @@ def file_part(file: File) -> ContentPart:
         return InputFile(file_id=data.uri)
     address = address_of(data, mime_type, API)
     if mime_type.startswith("image/"):
-        return InputImage(address)
+        return InputImage("auto", address)
     if not address.startswith("data:"):
         return InputFile(file_url=address)
     return InputFile(file.name or "document", address)

@@ -27,9 +27,10 @@ class InputText(Struct, omit_defaults=True, tag_field="type", tag="input_text"):
 class InputImage(Struct, omit_defaults=True, tag_field="type", tag="input_image"):
     """An image: by its address, or the vendor's id of it."""
 
+    detail: Any
+    """The vendor's types want it, though its server does not."""
     image_url: str | None = None
     file_id: str | None = None
-    detail: Any = None
     prompt_cache_breakpoint: CacheBreakpoint | None = None
 
 
