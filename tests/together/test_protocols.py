@@ -9,18 +9,24 @@ from typing import Any, NamedTuple
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentkit_core import (
+    CacheRequest,
     FailureKind,
     InlineBytes,
     Item,
+    ItemEnd,
     Media,
     Modality,
+    ModelOptions,
     ModelRequest,
     ModelResponse,
     Part,
     Reasoning,
     Text,
+    ThinkingLevel,
     Transcript,
     sendable,
 )
@@ -35,8 +41,10 @@ from agentkit_providers.replay import (
     anthropic_messages,
     google_generate,
     openai_chat,
+    openai_responses,
 )
 from agentkit_tools_core import tool
+from strategies.items import any_histories
 
 PICTURE = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n"))
 
@@ -50,6 +58,7 @@ class Spoken(NamedTuple):
 
 PROTOCOLS = {
     "openai_chat": Spoken("compatible", openai_chat),
+    "openai_responses": Spoken("compatible-responses", openai_responses),
     "anthropic_messages": Spoken("anthropic-compatible", anthropic_messages),
     "google_generate": Spoken("google", google_generate),
 }
@@ -71,6 +80,26 @@ def test_any_history_can_be_sent_to_every_vendor(row: Any) -> None:
     for items in hard_transcripts().values():
         target = projection.target("a-model")
         check_sendable(sendable(items, target), target)
+
+
+@pytest.mark.parametrize("api", PROTOCOLS)
+@given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
+@settings(max_examples=40)
+def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
+    api: str, histories: list[list[Item]], data: st.DataObject
+) -> None:
+    row = default_registry.get(PROTOCOLS[api].provider)
+    projection: Any = default_registry.projection(row)
+    encoder = projection.encoder()
+    for items in histories:
+        for end in sorted(data.draw(st.lists(st.integers(0, len(items)), max_size=4))):
+            options = ModelOptions(
+                thinking=data.draw(st.sampled_from([None, ThinkingLevel.HIGH])),
+                cache=data.draw(st.sampled_from([None, CacheRequest(marks=(ItemEnd(0),))])),
+            )
+            request = ModelRequest(model="a-model", items=tuple(items[:end]), options=options)
+
+            assert encoder.encode(request) == projection.encode(request)
 
 
 # A conversation may go round all protocols.
@@ -144,6 +173,7 @@ async def test_a_conversation_that_goes_round_equals_one_that_stayed(
 # Wherever a stream is cut, the outcome is the turn or a typed failure.
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("api", PROTOCOLS)
 async def test_wherever_a_stream_is_cut_the_outcome_is_typed_and_nothing_stays_open(
