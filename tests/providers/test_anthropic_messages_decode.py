@@ -247,6 +247,8 @@ def test_arguments_that_come_at_once_are_arguments() -> None:
 
     assert [call.input for call in read(body).item.tool_calls] == [{"x": 1}, {"y": 2}]
     assert AppendText("part-0", '{"x":1}') in events(body)  # type: ignore[arg-type]
+    repeated = stream(started(), called('{"x":1}', input={"x": 1}), ended())
+    assert read(repeated).item.tool_calls[0].input == {"x": 1}
 
 
 def test_t03_parallel_calls_grow_by_their_index() -> None:
@@ -302,7 +304,9 @@ def test_t10_a_call_that_the_output_limit_cut_off_shows_it(
     assert expected is FinishReason.MAX_TOKENS or item.tool_calls[0].input_error is not None
 
 
-@pytest.mark.parametrize("reason", ["end_turn", "stop_sequence", "stop", "of_tomorrow", None])
+@pytest.mark.parametrize(
+    "reason", ["end_turn", "stop_sequence", "stop", "pause_turn", "of_tomorrow", None]
+)
 def test_t11_calls_make_it_a_tool_turn_whatever_the_stop_reason_says(reason: str | None) -> None:
     body = stream(started(), called(), ended(reason))
 
@@ -391,6 +395,8 @@ def test_a_block_that_begins_in_the_place_of_an_open_one_ends_it() -> None:
     body = stream(started(), *said("a", stopped=False), *said("b", stopped=False), ended())
 
     assert read(body).item.parts == (Text("a"), Text("b"))
+    committed = [one for one in events(body) if isinstance(one, CommitPart)]
+    assert [one.part for one in committed] == [Text("a"), Text("b")]
 
 
 # Ends.
@@ -521,6 +527,32 @@ def test_a_body_that_is_no_answer_is_a_failure(body: bytes, kind: FailureKind) -
     assert failure.kind is kind
 
 
+FULL = "prompt is too long: 210000 tokens > 200000 maximum"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "message", "expected"),
+    [
+        (400, "invalid_request_error", FULL, FailureKind.CONTEXT_LENGTH),
+        (413, "request_too_large", "Request exceeds the maximum size", FailureKind.CONTEXT_LENGTH),
+        (529, "overloaded_error", "Overloaded", FailureKind.OVERLOADED),
+        (429, "rate_limit_error", "too many tokens per minute", FailureKind.RATE_LIMIT),
+        (400, "invalid_request_error", "Your credit balance is too low", FailureKind.BILLING),
+        (401, "authentication_error", "invalid x-api-key", FailureKind.AUTH),
+        (404, "not_found_error", "model: x", FailureKind.NOT_FOUND),
+    ],
+)
+def test_x02_x10_the_vendors_errors_are_told_apart(
+    status: int, kind: str, message: str, expected: FailureKind
+) -> None:
+    body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": "r1"}
+    failure = AnthropicMessages().failure(status, {}, json.dumps(body).encode())
+
+    assert (failure.kind, failure.type, failure.request_id) == (expected, kind, "r1")
+    if message == FULL:
+        assert (failure.tokens, failure.token_limit) == (210_000, 200_000)
+
+
 # Usage.
 
 
@@ -536,7 +568,15 @@ def test_u03_later_counts_replace_earlier_ones_and_null_changes_nothing() -> Non
         ended(usage={"input_tokens": None, "output_tokens": 60}),
     )
 
-    assert read(body).usage.tokens == TokenUsage(input=10682, cache_read=100, output=60)
+    usage = read(body).usage
+    assert usage.tokens == TokenUsage(input=10682, cache_read=100, output=60)
+    assert usage.metadata["anthropic_messages.usage"] == {
+        "input_tokens": 10682,
+        "cache_read_input_tokens": 100,
+        "output_tokens": 60,
+    }
+    again = stream(started(), said("a"), ended()[0], ended())
+    assert sum(isinstance(one, UsageReported) for one in events(again)) == 2
 
 
 def test_u03_a_gateway_that_knows_no_counts_at_first_wipes_and_invents_nothing() -> None:
