@@ -79,16 +79,16 @@ def _item(part: Part, quirks: Quirks, *, known: bool) -> dict[str, Any] | None:
         case ToolCall():
             return _call(part, item, known=known and quirks.item_ids)
         case Custom(value=dict(value)):
-            item = value
+            item = dict(value)
         case Media(data=InlineBytes(data=image)):
             item["result"] = b64encode(image).decode()
         case Reasoning():
-            pass
+            item = _given(item)
         case _:
             return None
     if not quirks.item_ids:
-        item = {name: one for name, one in item.items() if name != "id"}
-    return _given(item)
+        item.pop("id", None)
+    return item
 
 
 def _call(call: ToolCall, item: dict[str, Any], *, known: bool) -> dict[str, Any]:
@@ -119,5 +119,5 @@ def _says(arguments: str, call: ToolCall) -> bool:
 
 
 def _given(item: dict[str, Any]) -> dict[str, Any]:
-    """The fields that say anything; the vendor answers with nulls that it does not take."""
+    """The fields that say anything; the vendor answers with nulls that it does not take back."""
     return {name: one for name, one in item.items() if one is not None}

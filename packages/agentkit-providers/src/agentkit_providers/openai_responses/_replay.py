@@ -106,7 +106,7 @@ def replayed(
 
 def _follows(part: Part, before: Part) -> bool:
     at, then = place_of(part).at, place_of(before).at
-    return at is None or then is None or at == then + 1
+    return then is None or at == then + 1
 
 
 def _is_worth_it(part: Reasoning, quirks: Quirks, *, stored: bool) -> bool:
