@@ -73,6 +73,30 @@ def test_a_lone_cr_ends_a_line_in_a_chunk_that_else_looks_plain() -> None:
     assert decoder.feed_data(b"data: a\rdata: b\n\n") == [b"a\nb"]
 
 
+@pytest.mark.parametrize(
+    ("chunk", "payloads"),
+    [
+        (b"event: a\ndata: 1\n\n", [b"1"]),
+        (b"event: a\ndata: 1\n\nevent: b\ndata: 2\n\n", [b"1", b"2"]),
+        (b"event: data: 0\ndata: 1\n\n", [b"1"]),
+        (b"event: a\n\nevent: b\ndata: 1\ndata: 2\n\n", [b"1\n2"]),
+        (b"event: a\ndata: 1\n\ndata: 2\n\n", [b"1", b"2"]),
+        (b"event: a\nid: 1\n\n", []),
+        (b"event: a\ndata: 1\rdata: 2\n\n", [b"1\n2"]),
+        (b"event: a\ndata: 1\n\n: \ndata: 2\n\n", [b"1", b"2"]),
+    ],
+)
+def test_whole_events_with_names_are_read_as_any_others(
+    chunk: bytes, payloads: list[bytes]
+) -> None:
+    whole, bytewise = SseDecoder(), SseDecoder()
+    assert whole.feed_data(b"data: 0\n\n") == bytewise.feed_data(b"data: 0\n\n") == [b"0"]
+
+    assert whole.feed_data(chunk) == payloads
+    pieces = (chunk[at : at + 1] for at in range(len(chunk)))
+    assert [one for piece in pieces for one in bytewise.feed_data(piece)] == payloads
+
+
 def test_an_event_is_given_as_soon_as_its_blank_line_is_there_even_if_it_ends_in_cr() -> None:
     decoder = SseDecoder()
 

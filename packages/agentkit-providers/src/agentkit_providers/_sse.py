@@ -17,6 +17,9 @@ _BOM: Final = b"\xef\xbb\xbf"
 _PLAIN: Final = b"data: "
 _BETWEEN: Final = b"\n\n" + _PLAIN
 """What stands between two events of one data line each."""
+_NAMED: Final = b"event: "
+_AFTER_NAME: Final = b"\n" + _PLAIN
+"""What stands between the name of an event and its one data line."""
 
 
 class SseEvent(Struct, frozen=True, gc=False):
@@ -61,16 +64,26 @@ class SseDecoder:
 
     def feed_data(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the payloads of the events that they complete."""
-        if self._between and chunk[-2:] == b"\n\n" and chunk[:6] == _PLAIN:
-            # Servers send whole events, and nearly all are one data line. If what stands between
-            # such events accounts for every line end, there is nothing else.
+        if self._between and chunk[-2:] == b"\n\n" and b"\r" not in chunk:
+            # Servers send whole events, and nearly all are one data line, maybe after a name. If
+            # what stands between such events accounts for every line end, there is nothing else.
             ends = chunk.count(b"\n")
-            if b"\r" not in chunk:
+            if chunk[:6] == _PLAIN:
                 if ends == 2:
                     return [chunk[6:-2]]
                 payloads = chunk[6:-2].split(_BETWEEN)
                 if ends == 2 * len(payloads):
                     return payloads
+            elif chunk[:7] == _NAMED:
+                if ends == 3:
+                    _, between, payload = chunk.partition(_AFTER_NAME)
+                    if between:
+                        return [payload[:-2]]
+                parted = [one.partition(_AFTER_NAME) for one in chunk[:-2].split(b"\n\n")]
+                if ends == 3 * len(parted) and all(
+                    name[:7] == _NAMED and between for name, between, _ in parted
+                ):
+                    return [payload for _, _, payload in parted]
         self._data_only = True
         return cast("list[bytes]", self._feed(chunk))
 
