@@ -698,6 +698,9 @@ def test_betas_stand_in_one_header_each_once() -> None:
         "files-api-2025-04-14,mcp-client-2025-11-20,context-management-2025-06-27,"
         "compact-2026-01-12,mine-2026-01-01"
     )
+    advisor = {"tools": [{"type": "advisor_20260301", "name": "advisor"}]}
+    advised = headers(Item.user("u"), options={"extra": {"anthropic_messages": advisor}})
+    assert advised == "advisor-tool-2026-03-01"
     assert headers(uploaded, quirks=Quirks(known_betas=False)) is None
     assert "betas" not in sent(Item.user("u"), extra={"anthropic_messages": extra})
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from agentkit_providers.anthropic_messages._options import Options
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
@@ -21,10 +19,6 @@ _OF_TOOL: Final = {
     "advisor_20260301": "advisor-tool-2026-03-01",
 }
 _OF_EDIT: Final = {"compact_20260112": "compact-2026-01-12"}
-
-
-class _Typed(msgspec.Struct):
-    type: Any = None
 
 
 def betas_of(options: Options, quirks: Quirks, *, uploads: bool) -> tuple[str, ...]:
@@ -43,8 +37,7 @@ def betas_of(options: Options, quirks: Quirks, *, uploads: bool) -> tuple[str, .
         if uploads:
             betas.append(FILES)
         betas += [beta for name, beta in _OF_FIELD.items() if extra.get(name)]
-        types = (msgspec.json.decode(tool, type=_Typed).type for tool in options.tools)
-        betas += [_OF_TOOL[one] for one in types if one in _OF_TOOL]
+        betas += [_OF_TOOL[one] for one in options.tool_types if one in _OF_TOOL]
         management = extra.get("context_management")
         edits = management.get("edits") if isinstance(management, dict) else None
         for edit in edits if isinstance(edits, list) else ():

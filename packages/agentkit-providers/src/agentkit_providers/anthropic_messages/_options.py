@@ -17,6 +17,7 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     ResponseFormat,
+    ToolChoice,
     ToolChoiceMode,
     ToolSpec,
     UnsupportedContent,
@@ -42,6 +43,8 @@ class Options(Struct, frozen=True):
     """Fields that the caller adds, laid over the body last."""
     tools: list[bytes]
     """The tools, each as it is written."""
+    tool_types: tuple[str, ...]
+    """The types of those that the vendor knows by one."""
     metadata: MetadataMap
     """What the answer's item is to know of what was decided."""
     interleaved: bool
@@ -58,17 +61,16 @@ def options_of(request: ModelRequest, quirks: Quirks) -> Options:
     traits = traits_of(request.model)
     given = options.extra.get(API)
     extra = dict(given) if isinstance(given, dict) else {}
-    added = extra.pop("tools", None)
+    added = _added_tools(extra.pop("tools", None))
     tools = [_tool(tool, quirks) for tool in request.tools]
-    if isinstance(added, list):
-        tools += map(encode_json, added)
+    tools += map(encode_json, added)
     thinking = thinking_of(request, quirks, traits)
     dropped: list[JsonValue] = []
     body = {
         **_head(request, quirks, thinking),
         **_sampling(options, quirks, traits, thinking, dropped),
         **_stop_sequences(options, dropped),
-        **_tool_choice(request, quirks, traits, has_tools=bool(tools)),
+        **_tool_choice(request, quirks, traits, added),
     }
     if options.seed is not None:
         dropped.append("seed")
@@ -76,7 +78,13 @@ def options_of(request: ModelRequest, quirks: Quirks) -> Options:
     if dropped:
         metadata[DROPPED_KEY] = dropped
     interleaved = thinking.is_on and traits.interleaves and bool(tools)
-    return Options(body, extra, tools, metadata, interleaved)
+    types = tuple(str(one["type"]) for one in added if "type" in one)
+    return Options(body, extra, tools, types, metadata, interleaved)
+
+
+def _added_tools(given: JsonValue) -> list[dict[str, JsonValue]]:
+    """The tools that the caller adds: those that the vendor runs itself."""
+    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
 def _head(request: ModelRequest, quirks: Quirks, thinking: Thinking) -> dict[str, Any]:
@@ -156,13 +164,15 @@ def _tool(tool: ToolSpec, quirks: Quirks) -> bytes:
 
 
 def _tool_choice(
-    request: ModelRequest, quirks: Quirks, traits: Traits, *, has_tools: bool
+    request: ModelRequest, quirks: Quirks, traits: Traits, added: list[dict[str, JsonValue]]
 ) -> dict[str, Any]:
     options = request.options
     choice = options.tool_choice
+    names = {tool.name for tool in request.tools} | {str(one.get("name")) for one in added}
     if choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool):
-        _check_choice(request, quirks, traits, has_tools=has_tools)
-    if not has_tools:
+        forced = traits.forced_tools if quirks.forced_tools is None else quirks.forced_tools
+        _check_choice(choice, names, request.model, forced=forced)
+    if not names:
         return {}
     written: dict[str, Any] | None
     match choice:
@@ -181,29 +191,21 @@ def _tool_choice(
     return {} if written is None else {"tool_choice": written}
 
 
-def _check_choice(
-    request: ModelRequest, quirks: Quirks, traits: Traits, *, has_tools: bool
-) -> None:
-    choice = request.options.tool_choice
-    forced = traits.forced_tools if quirks.forced_tools is None else quirks.forced_tools
+def _check_choice(choice: ToolChoice, names: set[str], model: str, *, forced: bool) -> None:
+    """Refuse a call that is required and cannot be."""
     if not forced:
         raise UnsupportedContent(
             "a call that is required",
-            target=request.model,
+            target=model,
             advice="this model refuses that: leave the choice to it, and say it in the prompt",
         )
-    if not has_tools:
+    if not names:
         raise UnsupportedContent(
             "a call that is required, without tools",
             target=API,
             advice="offer the tool, or leave the choice to the model",
         )
-    known = {tool.name for tool in request.tools}
-    extra = request.options.extra.get(API)
-    added = extra.get("tools") if isinstance(extra, dict) else None
-    if isinstance(added, list):
-        known |= {str(one.get("name")) for one in added if isinstance(one, dict)}
-    if isinstance(choice, NamedTool) and choice.name not in known:
+    if isinstance(choice, NamedTool) and choice.name not in names:
         raise UnsupportedContent(
             f"a call of {choice.name!r} that is required",
             target=API,
