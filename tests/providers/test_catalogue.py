@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import CostUsage, Item, ModelRequest, ModelResponse, TokenUsage
+from agentkit_core import (
+    CostUsage,
+    FinishReason,
+    Item,
+    ModelEvent,
+    ModelRequest,
+    ModelResponse,
+    ResponseFinished,
+    TokenUsage,
+    Usage,
+    UsageReported,
+)
 from agentkit_core.testing import check_decoder
 from agentkit_providers import connect, default_registry
 from agentkit_providers.catalogue import (
@@ -18,6 +29,7 @@ from agentkit_providers.catalogue import (
     cost,
     default_catalogue,
 )
+from agentkit_providers.catalogue._priced import PricedDecoder
 from agentkit_providers.openai_chat import OpenAIChat
 from agentkit_providers.openai_responses import OpenAIResponses
 from agentkit_providers.replay import Answer, ReplayServer, openai_chat
@@ -55,6 +67,12 @@ def test_writes_that_are_kept_for_an_hour_cost_twice_the_input_unless_the_card_s
 
     assert dollars(kept, card()) == Decimal("0.0117")
     assert dollars(kept, card(cache_write_1h_per_mtok=Decimal(0))) == Decimal("0.0111")
+
+
+def test_no_more_writes_are_kept_for_an_hour_than_there_are_writes() -> None:
+    told = TokenUsage(input=0, output=0, cache_write=50, cache_write_1h=100)
+
+    assert dollars(told, card()) == Decimal("0.0003")
 
 
 def test_cached_tokens_cost_as_much_as_others_where_no_price_is_named_for_them() -> None:
@@ -276,6 +294,35 @@ def test_an_answer_that_breaks_off_costs_what_it_is_known_to_have_used() -> None
 
     assert broken.failure is not None
     assert broken.usage.cost.amount == Decimal("0.003015")
+
+
+class Reporting:
+    """Decodes nothing: each byte stands for the next event."""
+
+    def __init__(self, *events: ModelEvent) -> None:
+        self._events = list(events)
+
+    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
+        return tuple(self._events.pop(0) for _ in chunk)
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        return ()
+
+
+def test_each_report_is_priced_by_all_that_was_reported_before_it() -> None:
+    reports = (
+        UsageReported(Usage(TokenUsage(input=1000), requests=1)),
+        UsageReported(Usage(TokenUsage(output=500))),
+        ResponseFinished(FinishReason.COMPLETED, metadata={"x.tier": "default"}),
+    )
+    decoder = PricedDecoder(Reporting(*reports), card(), lambda metadata: str(metadata["x.tier"]))
+
+    events = decoder.feed(b"123")
+
+    priced = [event.usage for event in events if isinstance(event, UsageReported)]
+    assert [usage.cost.amount for usage in priced] == [Decimal("0.003"), Decimal("0.0105")]
+    assert [usage.tokens for usage in priced] == [TokenUsage(input=1000), TokenUsage(output=500)]
+    assert events[-1] == reports[-1]
 
 
 def test_a_decoder_that_prices_keeps_the_laws_of_decoders() -> None:

@@ -168,7 +168,7 @@ def test_what_a_row_says_of_a_model_is_laid_over_its_quirks_in_order() -> None:
         name="one",
         quirks={"json_schema": False, "parallel_tools": False},
         models={
-            "qwen/*": {"parallel_tools": True, "supports_seed": False},
+            "Qwen/*": {"parallel_tools": True, "supports_seed": False},
             "*-32b": {"supports_seed": True, "supports_store": False},
         },
     )

@@ -221,6 +221,20 @@ async def test_one_attempts_events_are_never_joined_to_anothers(serve: Serve, as
     assert len(server.requests) == 2
 
 
+async def test_what_comes_before_the_first_content_is_not_lost(serve: Serve, ask: Ask) -> None:
+    answer = Answer.events(
+        {"id": "a", "choices": [{"index": 0, "delta": {"role": "assistant"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}]},
+        "[DONE]",
+    ).paced(0.05)
+    model = connect("compatible:m", base_url=serve([answer] * 2).url)
+
+    plain = [event async for batch in model.stream(ask()) for event in batch]
+    held = [event async for batch in model.stream(ask(), retry=QUICK) for event in batch]
+
+    assert held == plain
+
+
 async def test_text_streams_as_it_comes_also_with_a_policy(serve: Serve, ask: Ask) -> None:
     server = serve([openai_chat.text("hello there you").paced(0.01)])
     model = connect("compatible:m", base_url=server.url)
