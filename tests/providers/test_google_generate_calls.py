@@ -75,6 +75,7 @@ def test_arguments_are_put_together_by_their_paths() -> None:
 
 def test_arguments_grow_as_json_text() -> None:
     assert json.loads(streamed_text(BEGUN, *ARGUMENTS, END)) == WHOLE
+    assert '"count":2,' in streamed_text(BEGUN, *ARGUMENTS, END)  # a double on the wire
     assert streamed_text(BEGUN, ARGUMENTS[0]).startswith('{"items":[{"name":"App')
 
 

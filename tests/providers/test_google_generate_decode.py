@@ -79,7 +79,7 @@ def test_a_streamed_text_is_one_part_that_grows() -> None:
 
 
 RESPONSES = (
-    response(text("Hm\u2028", thought=True), usage=USAGE),
+    response(text('Hm\u2028 "\\" {', thought=True), usage=USAGE),
     response(text("Hel"), index=None),
     response(text("lo ✅", thoughtSignature="QUJD"), finish="STOP", usage=USAGE),
 )
@@ -108,7 +108,7 @@ def test_an_array_is_read_as_it_comes() -> None:
 
     seen = events([body[:end_of_first]])
 
-    assert AppendText(FIRST, "Hm\u2028") in seen
+    assert AppendText(FIRST, 'Hm\u2028 "\\" {') in seen
 
 
 def test_w01_a_unicode_line_separator_does_not_end_an_event() -> None:
@@ -148,7 +148,10 @@ def test_a_last_event_without_its_blank_line_counts_if_it_is_whole() -> None:
     body = stream(response(text("a")), response(text("b"), finish="STOP"))
 
     assert read(body[:-4]).item.text == "ab"
-    assert read(body[:-5]).failure is not None
+    for end in (-5, -40):
+        broken = read(body[:end]).failure
+        assert broken is not None
+        assert broken.kind is FailureKind.STREAM_CUT
 
 
 def test_w08_comments_lf_and_data_without_a_space_are_read_too() -> None:
@@ -345,26 +348,28 @@ def test_what_is_said_beside_the_content_is_kept_with_the_answer() -> None:
         stream(
             response(
                 text("a"),
-                groundingMetadata={},
+                groundingMetadata={"webSearchQueries": ["q"]},
                 urlContextMetadata={"urlMetadata": [{"retrievedUrl": "https://e"}]},
                 safetyRatings=[{"category": "X"}],
             ),
             response(
                 text("b"),
-                finish="STOP",
                 groundingMetadata={"groundingChunks": [{"web": {"uri": "https://e"}}]},
                 citationMetadata={"citations": [{"endIndex": 1}]},
-                finishMessage="done",
                 avgLogprobs=-0.5,
                 logprobsResult={"topCandidates": []},
             ),
+            response(finish="STOP", finishMessage="done", groundingMetadata={}),
         )
     ).item.metadata
 
     assert metadata == {
         "google_generate.url_context_metadata": {"urlMetadata": [{"retrievedUrl": "https://e"}]},
         "google_generate.safety_ratings": [{"category": "X"}],
-        "google_generate.grounding_metadata": {"groundingChunks": [{"web": {"uri": "https://e"}}]},
+        "google_generate.grounding_metadata": {
+            "webSearchQueries": ["q"],
+            "groundingChunks": [{"web": {"uri": "https://e"}}],
+        },
         "google_generate.citation_metadata": {"citations": [{"endIndex": 1}]},
         "google_generate.finish_message": "done",
         "google_generate.avg_logprobs": -0.5,

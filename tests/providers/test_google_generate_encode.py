@@ -289,6 +289,14 @@ def test_r05_ids_of_others_are_not_sent_unless_the_model_wants_ids() -> None:
         assert len(called) <= 64
 
 
+def test_names_of_tools_may_have_what_google_allows_in_them() -> None:
+    history = (Item.user("hi"), Item.assistant(call("1", "a.b:c-d"), call("2", "read file!")))
+
+    names = [one["functionCall"]["name"] for one in contents(*history)[1]["parts"]]
+
+    assert names == ["a.b:c-d", "read_file_"]
+
+
 def test_r06_half_finished_thoughts_are_not_sent_back() -> None:
     half = Reasoning("hm", metadata={"agentkit.incomplete": True})
     blank = Reasoning(" ", metadata={"google_generate.signature": ""})

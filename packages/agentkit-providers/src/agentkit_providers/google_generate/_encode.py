@@ -105,7 +105,7 @@ def _contents(written: Iterable[_Written]) -> Iterator[bytes]:
     for one in written:
         if one.kind is ItemKind.SYSTEM or not one.parts:
             continue
-        if group and (one.kind is not kind or kind is ItemKind.TOOL):
+        if group and one.kind is not kind:
             yield _content(kind, group)
             group = []
         kind = one.kind
