@@ -688,8 +688,8 @@ def test_a_thinking_level_that_was_changed_is_noted() -> None:
     assert decided(thinking=off, model="gemini-2.5-pro") == {
         "asked": "off",
         "sent": "minimal",
-        "budget_tokens": 128,
     }
+    assert decided(thinking=off, model="gemini-1.5-pro") is None
 
 
 def test_a_budget_is_cut_where_it_would_leave_no_tokens_for_the_answer() -> None:
@@ -718,6 +718,8 @@ def test_quirks_know_better_how_a_model_thinks() -> None:
         config(thinking=low, quirks=budgets, model=OLD)["thinkingConfig"]["thinkingBudget"] == 512
     )
     assert config(thinking=high, quirks=words)["thinkingConfig"]["thinkingLevel"] == "medium"
+    assert decided(thinking=high, quirks=words) is None
+    assert decided(thinking=low, quirks=budgets) is None
     assert config(thinking=ThinkingLevel.MINIMAL, quirks=words)["thinkingConfig"] == {
         "includeThoughts": True,
         "thinkingLevel": "low",

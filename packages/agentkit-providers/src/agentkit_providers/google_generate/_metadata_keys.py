@@ -38,4 +38,5 @@ FINISH_REASONS_KEY: Final = "google_generate.finish_reasons"
 USAGE_KEY: Final = "google_generate.usage"
 """The vendor's own numbers."""
 THINKING_KEY: Final = "google_generate.thinking"
-"""`{"asked": …, "sent": …}` where the thinking level that was asked for cannot be had."""
+"""`{"asked": …, "sent": …}` where the thinking level that was asked for cannot be had; with
+`budget_tokens` where its budget was cut to fit the limit on the output."""

@@ -33,29 +33,22 @@ def thinking_config(
         return None, None
     scale = thinking_scale(model) if _thinks(quirks) else None
     if scale is None:
-        return None, _decided(asked, None)
+        return None, None if asked is ThinkingLevel.OFF else {"asked": asked.value, "sent": None}
     level, value = _value(asked, scale, quirks)
-    include = True if level is not ThinkingLevel.OFF else None
+    had = _had(level, value, scale, quirks)
+    decided: JsonValue = None if had == asked.value else {"asked": asked.value, "sent": had}
+    shown = True if level is not ThinkingLevel.OFF else None
     if isinstance(value, str):
-        sent: str | None = value
-        if level is ThinkingLevel.OFF:
-            sent = level.value if scale.stops else value
-        config = ThinkingConfig(include, thinking_level=value)
-        return config, None if sent == asked.value else _decided(asked, sent)
+        return ThinkingConfig(shown, thinking_level=value), decided
     budget = value
     if options.max_output_tokens is not None and budget > 0:
         limit = options.max_output_tokens
         _, budget = fitted_budget(budget, asked_tokens=None, most_tokens=limit)
         if not scale.stops:
             budget = max(budget, _LEAST_BUDGET)
-    config = ThinkingConfig(include, thinking_budget=budget)
-    if level is ThinkingLevel.OFF and not scale.stops:
-        return config, {**_decided(asked, "minimal"), "budget_tokens": budget}
     if budget != value:
-        return config, {**_decided(asked, level.value), "budget_tokens": budget}
-    if budget < 0:
-        return config, _decided(asked, "dynamic")
-    return config, None if level is asked else _decided(asked, level.value)
+        decided = {"asked": asked.value, "sent": had, "budget_tokens": budget}
+    return ThinkingConfig(shown, thinking_budget=budget), decided
 
 
 def _thinks(quirks: Quirks) -> bool:
@@ -82,5 +75,14 @@ def _value(
     return level, scale.levels[level]
 
 
-def _decided(asked: ThinkingLevel, sent: str | None) -> dict[str, JsonValue]:
-    return {"asked": asked.value, "sent": sent}
+def _had(level: ThinkingLevel, value: str | int, scale: ThinkingScale, quirks: Quirks) -> str:
+    """The level that a value stands for, which may be another one than it is sent for."""
+    if quirks.thinking_level_map.get(level) is not None or level in quirks.thinking_budgets:
+        return level.value
+    if level is ThinkingLevel.OFF and scale.stops:
+        return level.value
+    if isinstance(value, str):
+        return value
+    if level is ThinkingLevel.OFF:
+        return ThinkingLevel.MINIMAL.value
+    return "dynamic" if value < 0 else level.value
