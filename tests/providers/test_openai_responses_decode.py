@@ -357,6 +357,40 @@ def test_items_that_were_not_done_are_taken_from_the_last_event() -> None:
     assert read(body).item.text == "a"
 
 
+def test_indexes_may_have_gaps_and_the_last_event_other_ids() -> None:
+    body = stream(
+        done(0, **reasoning("Hm")),
+        done(2, **message("a")),
+        ended("completed", reasoning("Hm", id="x"), message("a", id="y")),
+    )
+
+    assert [type(part) for part in read(body).item.parts] == [Reasoning, Text]
+
+
+def test_a_text_that_comes_at_the_index_of_an_open_call_is_no_argument() -> None:
+    body = stream(
+        added(0, **call(arguments="")),
+        delta("function_call_arguments", '{"x":1}', 0),
+        text_delta("a", 0),
+        done(0, **call(arguments='{"x":1}')),
+        ended(),
+    )
+
+    assert calls_of(body) == [("call_1", "f", {"x": 1})]
+    assert read(body).item.text == "a"
+
+
+def test_a_text_may_come_as_a_whole_and_its_item_not_at_all() -> None:
+    kind = {"type": "response.output_text.done", "output_index": 0, "content_index": 0}
+    for said in ([], [text_delta("He")], [text_delta("Hello")]):
+        body = stream(*said, {**kind, "text": "Hello"}, ended())
+        told = [one.chunk for one in events(body) if isinstance(one, AppendText)]
+        assert ("".join(told), read(body).item.text) == ("Hello", "Hello")
+    half = json.dumps(text_delta("a\ud83d")).encode()
+    body = stream(created(), half, {**kind, "text": "a\U0001f648"}, ended())
+    assert read(body).item.text == "a🙈"
+
+
 def test_ids_may_change_from_event_to_event() -> None:
     body = stream(
         created(),

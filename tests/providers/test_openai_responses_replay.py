@@ -344,6 +344,16 @@ def test_an_encoder_writes_a_call_anew_once_it_is_answered() -> None:
         assert encoder.encode(request) == projection.encode(request)
 
 
+def test_an_encoder_writes_anew_what_goes_back_only_where_answers_are_stored() -> None:
+    projection = OpenAIResponses()
+    encoder = projection.encoder()
+    items = (Item.user("q"), answer(reasoning(secret=None), message("a")), Item.user("u"))
+    for stored in (True, False, True):
+        options = ModelOptions(extra={"openai_responses": {"store": stored}})
+        request = ModelRequest(model="m", items=items, options=options)
+        assert encoder.encode(request) == projection.encode(request)
+
+
 def test_custom_items_are_kept_from_servers_that_do_not_know_them() -> None:
     assert back(answer(SEARCH, message("a")), quirks=Quirks(custom_items=False)) == [message("a")]
 
