@@ -47,7 +47,7 @@ PYODIDE_TAGS = [
     "--platform=pyemscripten_2026_0_wasm32",
     "--platform=any",
 ]
-PURE_LOOP_TESTS = ["kernel", "laws", "request", "retry", "state", "table"]
+PURE_LOOP_TESTS = ["kernel", "laws", "request", "state", "table"]
 PURE_TESTS = ["tests/core", *(f"tests/loop/test_{name}.py" for name in PURE_LOOP_TESTS)]
 
 nox.needs_version = ">=2026.4"

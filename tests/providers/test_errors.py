@@ -202,6 +202,13 @@ OVERFLOWS = [
         32768,
     ),
     ("zai", "model_context_window_exceeded", None, None),
+    (
+        "anthropic",
+        "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease "
+        "input length or `max_tokens` and try again",
+        190000,
+        200000,
+    ),
     ("ollama", "prompt too long; exceeded max context length by 12 tokens", None, None),
     (
         "vllm",

@@ -12,7 +12,7 @@ from typing import Final
 _OVERFLOW: Final = re.compile(
     "|".join(
         (
-            r"prompt is too long|request_too_large",  # Anthropic
+            r"prompt is too long|request_too_large|exceeds? context limit",  # Anthropic
             r"input is too long for (?:the )?requested model",  # Bedrock
             r"exceeds? the (?:model'?s? )?context window|context window exceeds",  # OpenAI, MiniMax
             r"exceeds? (?:the )?(?:model'?s? )?maximum context length",  # LiteLLM
@@ -55,6 +55,7 @@ _LIMIT: Final = tuple(
         r"model token limit: #",
         r"(?:maximum|allowed)[a-z ]* length of #",
         r"context window of #",
+        r"exceeds? context limit: \d+ \+ \d+ > #",
         r"Limit:? #",
     )
 )
@@ -68,6 +69,7 @@ _TOKENS: Final = tuple(
         r"request \(# tokens\)",
         r"prompt contains (?:at least )?# (?:input )?tokens",
         r"token count of #",
+        r"exceeds? context limit: #",
         r"requested(?: about|:)? #",
         r"resulted in # tokens",
         r"(?:has|have|provided|contains) # (?:input )?tokens",
