@@ -337,6 +337,6 @@ def test_a_decoder_that_prices_keeps_the_laws_of_decoders() -> None:
         )
     )
     request = ModelRequest(model="m")
-    response = check_decoder(lambda: model._priced(model.projection.decoder(request)), body)
+    response = check_decoder(lambda: model._with_card(model.projection.decoder(request)), body)
 
     assert response.usage.cost.amount == Decimal("0.000057")

@@ -204,8 +204,7 @@ OVERFLOWS = [
     ("zai", "model_context_window_exceeded", None, None),
     (
         "anthropic",
-        "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease "
-        "input length or `max_tokens` and try again",
+        "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000",
         190000,
         200000,
     ),

@@ -304,7 +304,7 @@ class HttpModel:
         def decoder(streamed: bool) -> ResponseDecoder:
             same = streamed is request.streamed
             made = projection.decoder(request if same else replace(request, streamed=streamed))
-            return self._priced(made)
+            return self._with_card(made)
 
         return Call(
             method=wire.method,
@@ -319,13 +319,19 @@ class HttpModel:
             secrets=secrets,
         )
 
-    def _priced(self, decoder: ResponseDecoder) -> ResponseDecoder:
-        """Let a decoder say what the answer costs, where that is known."""
-        if self.card is None or self.card.prices is None:
-            return decoder
-        from agentkit_providers.catalogue._priced import PricedDecoder
+    def _with_card(self, decoder: ResponseDecoder) -> ResponseDecoder:
+        """Let a decoder make use of what is known of the model: its prices, its window."""
+        card = self.card
+        if card is not None and card.prices is not None:
+            from agentkit_providers.catalogue._priced import PricedDecoder
 
-        return PricedDecoder(decoder, self.card, getattr(self.projection, "service_tier", None))
+            tier = getattr(self.projection, "service_tier", None)
+            decoder = PricedDecoder(decoder, card, tier)
+        if card is not None and card.context_window is not None:
+            from agentkit_providers.catalogue._window import WindowDecoder
+
+            decoder = WindowDecoder(decoder, card.context_window)
+        return decoder
 
     def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderFailure:
         from agentkit_providers._errors import classify_http
