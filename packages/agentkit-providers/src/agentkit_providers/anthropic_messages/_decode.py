@@ -24,9 +24,9 @@ from agentkit_core import (
     Usage,
     UsageReported,
 )
+from agentkit_providers._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers._broken_answers import cut_off, unreadable
 from agentkit_providers._errors import classify_error
-from agentkit_providers._sse import SseDecoder
 from agentkit_providers.anthropic_messages._blocks import Block, OtherBlock, open_block
 from agentkit_providers.anthropic_messages._ends import (
     failed_finish,
@@ -45,7 +45,6 @@ from agentkit_providers.anthropic_messages._quirks import Quirks
 from agentkit_providers.anthropic_messages._usage import updated, usage_of
 from agentkit_providers.anthropic_messages._wire_events import (
     BLOCK_DELTAS,
-    DONE,
     EVENT,
     MESSAGE,
     Delta,
@@ -54,9 +53,6 @@ from agentkit_providers.anthropic_messages._wire_events import (
 )
 
 _SENDER: Final = "Messages"
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-_TRUNCATED: Final = "Input data was truncated"
-"""What msgspec says of JSON that breaks off."""
 _TYPE_OF_DELTA: Final = {
     "text_delta": "text",
     "citations_delta": "text",
@@ -66,7 +62,7 @@ _TYPE_OF_DELTA: Final = {
 """Which block a delta opens whose block never began."""
 
 
-class AnthropicMessagesDecoder:
+class AnthropicMessagesDecoder(BodyDecoder):
     """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
 
     Args:
@@ -76,14 +72,12 @@ class AnthropicMessagesDecoder:
     """
 
     def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
+        super().__init__()
         self._model = request.model
         self._provider = provider
         self._currency = quirks.cost_currency
-        self._sse: SseDecoder | None = None
-        self._body: list[bytes] = []  # of a whole answer
         self._careful = False
         self._started = False
-        self._ended = False
         self._parts = 0
         self._open: dict[int, Block] = {}  # by index, in the order in which they began
         self._call_ids: set[str] = set()
@@ -92,40 +86,8 @@ class AnthropicMessagesDecoder:
         self._told: Usage | None = None
         self._metadata: MetadataMap = {}
 
-    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
-        """Take the next bytes; return the events that they complete."""
-        if self._ended:
-            return ()
-        sse = self._sse
-        if sse is None:
-            if self._body:
-                self._body.append(chunk)
-                return ()
-            chunk = chunk.lstrip(_BLANK)
-            if not chunk:
-                return ()
-            if chunk[0] in b"{[":
-                self._body.append(chunk)
-                return ()
-            sse = self._sse = SseDecoder()
-        out: list[ModelEvent] = []
-        self._take_payloads(sse.feed_data(chunk), out)
-        return tuple(out)
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return what ends the answer."""
-        out: list[ModelEvent] = []
-        if self._body:
-            self._take_whole(b"".join(self._body), out)
-            self._body = []
-        elif self._sse is not None and not self._ended:
-            for last in self._sse.finish():
-                # Without its blank line an event may be cut; if it can be read, it is not.
-                if last.data.strip() == DONE or _is_json(last.data):
-                    self._take_payloads([last.data], out)
-        if not self._ended:
-            self._fail(cut_off(), out)
-        return tuple(out)
+    def _end_of_body(self, out: list[ModelEvent]) -> None:
+        self._fail(cut_off(), out)
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         for payload in payloads:
@@ -142,7 +104,7 @@ class AnthropicMessagesDecoder:
         try:
             message = MESSAGE.decode(body)
         except (msgspec.DecodeError, RecursionError) as error:
-            if str(error) == _TRUNCATED:
+            if str(error) == TRUNCATED:
                 self._fail(cut_off(), out)
                 return
             message = self._read_odd(body, MESSAGE.type, out)
@@ -344,11 +306,3 @@ def _error_in(payload: bytes) -> Any:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _is_json(payload: bytes) -> bool:
-    try:
-        json.loads(payload.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True

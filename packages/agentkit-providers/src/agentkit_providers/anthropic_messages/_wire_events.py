@@ -62,9 +62,6 @@ class Message(Struct, gc=False):
 EVENT: Final = msgspec.json.Decoder(Event | None)
 MESSAGE: Final = msgspec.json.Decoder(Message | None)
 
-DONE: Final = b"[DONE]"
-"""The payload with which some gateways end a stream."""
-
 BLOCK_DELTAS: Final = frozenset(
     {"text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"}
 )

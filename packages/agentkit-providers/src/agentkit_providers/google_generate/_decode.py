@@ -30,6 +30,7 @@ from agentkit_core import (
     fold,
     without_lone_surrogates,
 )
+from agentkit_providers._body_decoder import DONE, is_json
 from agentkit_providers._broken_answers import cut_off, unreadable
 from agentkit_providers._errors import classify_error
 from agentkit_providers._sse import SseDecoder
@@ -54,7 +55,6 @@ from agentkit_providers.google_generate._wire_events import CHUNK, HEAD, Candida
 
 _SENDER: Final = "Gemini models"
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-_DONE: Final = b"[DONE]"
 """Not the vendor's own, but gateways end streams with it."""
 _BESIDE: Final = (
     ("grounding_metadata", GROUNDING_KEY),
@@ -118,7 +118,7 @@ class GoogleGenerateDecoder:
         if self._sse is not None:
             for last in self._sse.finish():
                 # Without its blank line an event may be cut; if it can be read, it is not.
-                if _is_json(last.data):
+                if is_json(last.data):
                     out += self._take_payloads([last.data])
         if not self._ended:
             self._end(out)
@@ -143,7 +143,7 @@ class GoogleGenerateDecoder:
         Returns:
             The response, and its payload in good JSON; None where there is nothing to take.
         """
-        if payload.strip() in (b"", _DONE):
+        if payload.strip() in (b"", DONE):
             return None, payload
         try:
             # Lets by halves of surrogate pairs, NaN, raw control characters, bytes no UTF-8.
@@ -325,11 +325,3 @@ def _keep_beside(candidate: Candidate, metadata: MetadataMap) -> None:
         if found:
             both = isinstance(known, dict) and isinstance(found, dict)
             metadata[key] = {**known, **found} if both else found  # type: ignore[dict-item]
-
-
-def _is_json(payload: bytes) -> bool:
-    try:
-        json.loads(payload.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True

@@ -26,9 +26,9 @@ from agentkit_core import (
     UsageReported,
     fold,
 )
+from agentkit_providers._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers._broken_answers import cut_off, unreadable
 from agentkit_providers._errors import classify_error
-from agentkit_providers._sse import SseDecoder
 from agentkit_providers.openai_chat._answer import Answer
 from agentkit_providers.openai_chat._ends import (
     failed_finish,
@@ -40,7 +40,6 @@ from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._usage import usage_of
 from agentkit_providers.openai_chat._wire_events import (
     CHUNK,
-    DONE,
     HEAD,
     WHOLE,
     AnyChoice,
@@ -51,12 +50,9 @@ from agentkit_providers.openai_chat._wire_events import (
 
 _AUDIO_TYPES: Final = {"mp3": "audio/mpeg", "pcm16": "audio/pcm"}
 _SENDER: Final = "Chat Completions"
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-_TRUNCATED: Final = "Input data was truncated"
-"""What msgspec says of JSON that breaks off."""
 
 
-class OpenAIChatDecoder:
+class OpenAIChatDecoder(BodyDecoder):
     """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
 
     Args:
@@ -66,19 +62,17 @@ class OpenAIChatDecoder:
     """
 
     def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
+        super().__init__()
         self._model = request.model
         self._provider = provider
         self._quirks = quirks
         self._tools = frozenset(tool.name for tool in request.tools)
         extra = request.options.extra.get(API)
         self._audio_type = _audio_type(extra)
-        self._sse: SseDecoder | None = None
-        self._body: list[bytes] = []  # of a whole answer
         self._read: msgspec.json.Decoder[Any] = HEAD
         self._head: dict[str, Any] = {}
         self._started = False
         self._answered = False  # whether any choice has come
-        self._ended = False
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
         self._index: int | None = 0 if _asks_for_several(extra) else None
@@ -86,40 +80,8 @@ class OpenAIChatDecoder:
         self._others: dict[int, tuple[Answer, list[ModelEvent]]] = {}
         self._logprobs: list[JsonValue] = []
 
-    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
-        """Take the next bytes; return the events that they complete."""
-        if self._ended:
-            return ()
-        sse = self._sse
-        if sse is None:
-            if self._body:
-                self._body.append(chunk)
-                return ()
-            chunk = chunk.lstrip(_BLANK)
-            if not chunk:
-                return ()
-            if chunk[0] in b"{[":
-                self._body.append(chunk)
-                return ()
-            sse = self._sse = SseDecoder()
-        out: list[ModelEvent] = []
-        self._take_payloads(sse.feed_data(chunk), out)
-        return tuple(out)
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return what ends the answer."""
-        out: list[ModelEvent] = []
-        if self._body:
-            self._take_whole(b"".join(self._body), out)
-            self._body = []
-        elif self._sse is not None and not self._ended:
-            for last in self._sse.finish():
-                # Without its blank line an event may be cut; if it can be read, it is not.
-                if last.data.strip() == DONE or _is_json(last.data):
-                    self._take_payloads([last.data], out)
-        if not self._ended:
-            self._end(out, marked=False)
-        return tuple(out)
+    def _end_of_body(self, out: list[ModelEvent]) -> None:
+        self._end(out, marked=False)
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         for payload in payloads:
@@ -137,7 +99,7 @@ class OpenAIChatDecoder:
         try:
             event = WHOLE.decode(body)
         except (msgspec.DecodeError, RecursionError) as error:
-            if str(error) == _TRUNCATED:
+            if str(error) == TRUNCATED:
                 self._fail(cut_off(), out)
                 return
             event = self._read_odd(body, WHOLE.type, out)
@@ -355,11 +317,3 @@ def _audio_type(extra: JsonValue) -> str:
     audio = extra.get("audio") if isinstance(extra, dict) else None
     kind = audio.get("format") if isinstance(audio, dict) else None
     return _AUDIO_TYPES.get(kind, f"audio/{kind}") if isinstance(kind, str) else "audio/wav"
-
-
-def _is_json(payload: bytes) -> bool:
-    try:
-        json.loads(payload.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True

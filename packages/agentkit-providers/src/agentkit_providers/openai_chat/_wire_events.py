@@ -128,9 +128,6 @@ CHUNK: Final = msgspec.json.Decoder(Chunk | None)
 HEAD: Final = msgspec.json.Decoder(Head | None)
 WHOLE: Final = msgspec.json.Decoder(Whole | None)
 
-DONE: Final = b"[DONE]"
-"""The payload that ends a stream; not all servers send it."""
-
 Event = Chunk | Head | Whole
 """Anything that an answer consists of."""
 

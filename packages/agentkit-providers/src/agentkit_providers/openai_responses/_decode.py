@@ -8,7 +8,7 @@ whatever was asked for.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -25,9 +25,9 @@ from agentkit_core import (
     decode_json,
     encode_json,
 )
+from agentkit_providers._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers._broken_answers import cut_off, unreadable
 from agentkit_providers._errors import classify_error
-from agentkit_providers._sse import SseDecoder
 from agentkit_providers.openai_responses._answer import Answer
 from agentkit_providers.openai_responses._ends import (
     SENDER,
@@ -42,7 +42,6 @@ from agentkit_providers.openai_responses._metadata_keys import API, FINISH_REASO
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._usage import usage_of
 from agentkit_providers.openai_responses._wire_events import (
-    DONE,
     EVENT,
     STATUS_OF,
     TEXT_DELTA,
@@ -53,12 +52,8 @@ from agentkit_providers.openai_responses._wire_events import (
     Whole,
 )
 
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-_TRUNCATED: Final = "Input data was truncated"
-"""What msgspec says of JSON that breaks off."""
 
-
-class OpenAIResponsesDecoder:
+class OpenAIResponsesDecoder(BodyDecoder):
     """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
 
     Args:
@@ -68,53 +63,19 @@ class OpenAIResponsesDecoder:
     """
 
     def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
+        super().__init__()
         self._model = request.model
         self._provider = provider
         self._quirks = quirks
-        self._sse: SseDecoder | None = None
-        self._body: list[bytes] = []  # of a whole answer
         self._started = False
         self._flows = False  # whether it has started and no error came
-        self._ended = False
         self._error: ProviderFailure | None = None  # told of by an event; the end may say more
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
         self._answer = Answer(late_secrets=quirks.encrypted_reasoning)
 
-    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
-        """Take the next bytes; return the events that they complete."""
-        if self._ended:
-            return ()
-        sse = self._sse
-        if sse is None:
-            if self._body:
-                self._body.append(chunk)
-                return ()
-            chunk = chunk.lstrip(_BLANK)
-            if not chunk:
-                return ()
-            if chunk[0] in b"{[":
-                self._body.append(chunk)
-                return ()
-            sse = self._sse = SseDecoder()
-        out: list[ModelEvent] = []
-        self._take_payloads(sse.feed_data(chunk), out)
-        return tuple(out)
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return what ends the answer."""
-        out: list[ModelEvent] = []
-        if self._body:
-            self._take_whole(b"".join(self._body), out)
-            self._body = []
-        elif self._sse is not None and not self._ended:
-            for last in self._sse.finish():
-                # Without its blank line an event may be cut; if it can be read, it is not.
-                if _is_json(last.data):
-                    self._take_payloads([last.data], out)
-        if not self._ended:
-            self._fail(self._error or cut_off(), out)
-        return tuple(out)
+    def _end_of_body(self, out: list[ModelEvent]) -> None:
+        self._fail(self._error or cut_off(), out)
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         decode, answer = EVENT.decode, self._answer
@@ -137,7 +98,7 @@ class OpenAIResponsesDecoder:
         try:
             whole = WHOLE.decode(body)
         except (msgspec.DecodeError, RecursionError) as error:
-            if str(error) == _TRUNCATED:
+            if str(error) == TRUNCATED:
                 self._fail(cut_off(), out)
                 return
             whole = self._read_odd(body, Whole, out)
@@ -259,13 +220,3 @@ def _mended(value: Any) -> Any:
         return decode_json(encode_json(value))
     except TypeError as error:
         raise ValueError(str(error)) from error
-
-
-def _is_json(payload: bytes) -> bool:
-    if payload.strip() == DONE:
-        return True
-    try:
-        _loosely_read(payload)
-    except (ValueError, RecursionError):
-        return False
-    return True

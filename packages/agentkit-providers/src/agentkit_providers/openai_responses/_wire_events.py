@@ -62,9 +62,6 @@ class Event(Struct, gc=False):
 EVENT: Final = msgspec.json.Decoder(Event | None)
 WHOLE: Final = msgspec.json.Decoder(Whole | None)
 
-DONE: Final = b"[DONE]"
-"""The payload that ends a stream of some servers."""
-
 TEXT_DELTA: Final = "response.output_text.delta"
 """The type of nearly all events."""
 
