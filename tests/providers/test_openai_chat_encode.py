@@ -523,7 +523,7 @@ def test_what_a_request_must_have_and_cannot_is_refused() -> None:
         {"tool_choice": NamedTool("unknown"), "tools": (WEATHER,)},
         {"response_format": JsonSchemaFormat({}), "quirks": Quirks(json_schema=False)},
         {"cache": CacheRequest(mode=CacheMode.REQUIRED), "quirks": Quirks(cache_key=False)},
-        {"cache": CacheRequest(mode=CacheMode.REQUIRED, marks=(ItemEnd(0),))},
+        {"cache": CacheRequest(mode=CacheMode.REQUIRED, marks=(ItemEnd(0),))},  # a key alone
     ):
         with pytest.raises(UnsupportedContent):
             body(Item.user("u"), **options)
@@ -538,25 +538,6 @@ def test_what_it_need_not_have_is_left_out() -> None:
         {"cache": CacheRequest(key="k"), "quirks": quirks},
     ):
         assert set(body(Item.user("u"), **options)) == {"model", "store", "messages"}
-
-
-def test_cache_marks_stand_on_tools_instructions_and_the_last_text_and_nowhere_else() -> None:
-    written = body(
-        Item.system("s"),
-        Item.user("u", PNG),
-        Item.assistant("a", call("1")),
-        Item.tool(result("1", "r")),
-        quirks=Quirks(cache_control=True, cache_key=False, cache_retention_24h=False),
-        tools=(WEATHER, ToolSpec("b")),
-        cache=CacheRequest(retention=CacheRetention.EXTENDED),
-    )
-    mark = {"type": "ephemeral", "ttl": "1h"}
-
-    assert json.dumps(written).count("cache_control") == 3
-    assert written["tools"][1]["cache_control"] == mark
-    system, _, assistant, _ = written["messages"]
-    assert system["content"] == [{"type": "text", "text": "s", "cache_control": mark}]
-    assert assistant["content"] == [{"type": "text", "text": "a", "cache_control": mark}]
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("openai-chat", _chat({**HI, "mood": "low"}), "no field for: mood"),
     ("openai-chat", _chat({"role": "system", "content": TWO_TEXTS}, HI), "several texts"),
-    ("openai-chat", _chat({**HI, "cache_control": MARK}), "cache marks at places"),
+    ("openai-chat", _chat({**HI, "cache_control": MARK}), "cache marks beside"),
     ("openai-chat", {"model": "m", "prompt": "hi"}, "no `messages`"),
     ("anthropic-messages", {"model": "m", "messages": [HI]}, "no `max_tokens`"),
     ("anthropic-messages", _messages({"role": "assistant", "content": "hi"}), "not the user's"),

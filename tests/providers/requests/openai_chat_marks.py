@@ -10,7 +10,7 @@ def planned_cache(body: Body) -> CacheRequest | None:
     """The cache request that places the marks of a body; None where there are none.
 
     Raises:
-        NotExpressible: The marks stand elsewhere than the encoder puts them.
+        NotExpressible: The marks stand beside messages, or elsewhere than a plan puts them.
     """
     messages = body["messages"]
     entries = {
@@ -23,6 +23,8 @@ def planned_cache(body: Body) -> CacheRequest | None:
     marks = [one for one in (*entries.values(), *tools.values(), *beside.values()) if one]
     if not marks:
         return None
+    if beside:
+        raise NotExpressible("cache marks beside messages; this protocol's encoder marks texts")
     last = [
         [at for at, one in enumerate(messages) if one["role"] in roles and one.get("content")][-1:]
         for roles in (("system", "developer"), ("user", "assistant"))
@@ -30,10 +32,10 @@ def planned_cache(body: Body) -> CacheRequest | None:
     planned = {(at, len(messages[at]["content"]) - 1) for group in last for at in group}
     placed = {place for place, one in entries.items() if one}
     on_tools = [at for at, one in tools.items() if one]
-    ours = placed == planned and on_tools == list(tools)[-1:] and not beside
+    ours = placed == planned and on_tools == list(tools)[-1:]
     if not ours or any(one != marks[0] for one in marks):
         raise NotExpressible(
-            "cache marks at places of the sender's choice; this protocol's encoder has a plan"
+            "cache marks at places of the sender's choice, which are not read back here"
         )
     ttl = marks[0].get("ttl")
     if ttl not in (None, "1h"):

@@ -9,10 +9,9 @@ the shorter one, and providers cache by prefix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
-
-from msgspec.structs import replace
 
 from agentkit_core import (
     File,
@@ -39,19 +38,19 @@ from agentkit_core import (
     WireRequest,
     encode_json,
 )
+from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
 from agentkit_providers.openai_chat._media import file_part, media_part
 from agentkit_providers.openai_chat._metadata_keys import (
     AUDIO_ID_KEY,
     DETAILS_KEY,
     EXTRA_CONTENT_KEY,
 )
-from agentkit_providers.openai_chat._options import body_options, cache_control, thinking_level
+from agentkit_providers.openai_chat._options import body_options, thinking_level
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._reasoning_details import DetailsJoin
 from agentkit_providers.openai_chat._wire_request import (
     AssistantMessage,
     AudioId,
-    CacheControl,
     Content,
     ContentPart,
     DeveloperMessage,
@@ -103,7 +102,11 @@ class ChatEncoder:
             if mark is None:
                 messages = self._messages(items, thinking=thinking)
             else:
-                messages = _marked(items, quirks, mark, thinking=thinking)
+                # Marks wander with every request, so nothing that was written can be kept.
+                write = partial(_messages_of, quirks=quirks, thinking=thinking)
+                marked = write(items)
+                mark_messages(marked, request, self._target_of(request.model), write, mark)
+                messages = list(map(encode_json, marked))
             written = _with_messages(written, messages)
         return WireRequest(
             path=PATH,
@@ -144,17 +147,13 @@ def _with_messages(body: bytes, messages: list[bytes]) -> bytes:
     return b",".join(messages)
 
 
-def _marked(
-    items: Iterable[Item], quirks: Quirks, mark: CacheControl, *, thinking: bool
-) -> list[bytes]:
-    """Write messages with cache marks; these wander with every request."""
+def _messages_of(items: Iterable[Item], quirks: Quirks, *, thinking: bool) -> list[Message]:
     messages: list[Message] = []
     before: Item | None = None
     for item in items:
         messages += messages_of(item, before, quirks, thinking=thinking)
         before = item
-    _mark(messages, mark)
-    return list(map(encode_json, messages))
+    return messages
 
 
 def messages_of(
@@ -309,27 +308,3 @@ def _content_part(part: Part) -> ContentPart | None:
             return file_part(part)
         case _:
             return None
-
-
-def _mark(messages: list[Message], mark: CacheControl) -> None:
-    """Mark the end of the instructions and of the conversation so far.
-
-    The rest of the at most four marks is the one on the tools.
-    """
-    instructions = [
-        at for at, one in enumerate(messages) if isinstance(one, SystemMessage | DeveloperMessage)
-    ]
-    spoken = [
-        at
-        for at, one in enumerate(messages)
-        if isinstance(one, UserMessage | AssistantMessage) and one.content
-    ]
-    for at in {*instructions[-1:], *spoken[-1:]}:
-        message = messages[at]
-        content = message.content
-        if isinstance(content, str):
-            message.content = [TextPart(content, mark)]
-        elif content:
-            last = content[-1]
-            if isinstance(last, TextPart):
-                message.content = [*content[:-1], replace(last, cache_control=mark)]

@@ -24,11 +24,11 @@ from agentkit_core import (
     UnsupportedContent,
 )
 from agentkit_providers._thinking_levels import supported_level
+from agentkit_providers.openai_chat._cache_marks import cache_control, marks_tools
 from agentkit_providers.openai_chat._metadata_keys import API, THINKING_KEY
 from agentkit_providers.openai_chat._quirks import Quirks, ThinkingFormat
 from agentkit_providers.openai_chat._thinking import thinking_fields
 from agentkit_providers.openai_chat._wire_request import (
-    CacheControl,
     FunctionSpec,
     JsonObjectParam,
     JsonSchema,
@@ -139,7 +139,7 @@ def _tool_fields(request: ModelRequest, quirks: Quirks, *, history_calls: bool) 
 def _tools(request: ModelRequest, quirks: Quirks) -> list[ToolParam]:
     tools = [_tool(tool, quirks) for tool in request.tools]
     mark = cache_control(request, quirks)
-    if mark is not None:
+    if mark is not None and marks_tools(request):
         tools[-1].cache_control = mark
     return tools
 
@@ -165,20 +165,12 @@ def _tool_choice(choice: ToolChoice, tools: Sequence[ToolSpec], quirks: Quirks) 
             return choice.value
 
 
-def cache_control(request: ModelRequest, quirks: Quirks) -> CacheControl | None:
-    """The mark that ends a cached prefix; None where none is wanted or understood."""
-    cache = request.options.cache
-    if cache is None or cache.mode is CacheMode.DISABLED or not quirks.cache_control:
-        return None
-    return CacheControl("1h" if cache.retention is CacheRetention.EXTENDED else None)
-
-
 def _cache_fields(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
     cache = request.options.cache
     if cache is None or cache.mode is CacheMode.DISABLED:
         return {}
-    if cache.mode is CacheMode.REQUIRED and (
-        cache.marks or not (quirks.cache_key or quirks.cache_control)
+    if cache.mode is CacheMode.REQUIRED and not (
+        quirks.cache_control or (quirks.cache_key and not cache.marks)
     ):
         raise UnsupportedContent(
             "cache marks of one's own" if cache.marks else "a cache request",
