@@ -2,13 +2,23 @@
 
 import logging
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import pytest
 
 from agentkit_core import SessionId, TurnId
-from agentkit_loop import Envelope, Event, ReporterFailed, RunFinished, RunStarted, TurnStarted
+from agentkit_loop import (
+    Agent,
+    Envelope,
+    Event,
+    ReporterFailed,
+    RunFinished,
+    RunStarted,
+    TurnStarted,
+)
 from agentkit_loop._teller import Teller
-from agentkit_loop.testing import ManualClock
+from agentkit_loop.testing import ManualClock, ScriptedModel
 
 EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())
 
@@ -117,3 +127,21 @@ def test_a_subscriber_is_told_from_then_on_and_until_it_leaves() -> None:
     teller.tell(RunFinished(), None)
 
     assert [one.event for one in told] == [TurnStarted()]
+
+
+async def later(envelope: Envelope) -> None:
+    """Would be a coroutine that nobody runs."""
+
+
+class Later:
+    async def __call__(self, envelope: Envelope) -> None:
+        """Would be a coroutine that nobody runs."""
+
+
+@pytest.mark.parametrize("reporter", [later, Later(), partial(later), "later"])
+def test_what_would_be_told_nothing_is_refused_where_it_is_given(reporter: Any) -> None:
+    model = ScriptedModel("hi")
+    with pytest.raises(TypeError, match="reporter"):
+        Agent(model=model, reporters=[reporter])
+    with pytest.raises(TypeError, match="reporter"):
+        Teller(SessionId("s"), ManualClock().now_ms, []).subscribe(reporter)

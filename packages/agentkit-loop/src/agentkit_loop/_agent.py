@@ -27,7 +27,7 @@ from agentkit_loop._errors import ReporterFailed, WrongModelForm
 from agentkit_loop._kernel import Effects, start
 from agentkit_loop._session import BlockingSession, Session
 from agentkit_loop._state import State
-from agentkit_loop._teller import Teller
+from agentkit_loop._teller import Teller, require_reporter
 from agentkit_loop.events import Event, TurnResult
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
 from agentkit_tools_core import Executor, Policy, Tool, ToolRegistry
@@ -54,7 +54,8 @@ class Agent:
         jitter: Random numbers between 0 and 1, for the length of waits.
 
     Raises:
-        TypeError: The model is a name, or a tool is none, such as a function without `@tool`.
+        TypeError: The model is a name, or a tool is none, such as a function without `@tool`, or a
+            reporter is async, whose coroutine nobody would run.
         DuplicateTool: Two tools have one name.
         InvalidToolName: A tool's name is not one that every provider takes.
     """
@@ -85,6 +86,8 @@ class Agent:
         self._options = options
         self._config = config
         self._reporters = tuple(reporters)
+        for reporter in self._reporters:
+            require_reporter(reporter)
         self._on_approval = on_approval
         self._dependencies = dict(dependencies or {})
         self._clock: Clock = SystemClock() if clock is None else clock

@@ -140,7 +140,11 @@ class Conversation:
         return encode_state(self._driver.state)
 
     def subscribe(self, reporter: Reporter) -> Callable[[], None]:
-        """Tell a reporter what happens from now on; returns how to stop that."""
+        """Tell a reporter what happens from now on; returns how to stop that.
+
+        Raises:
+            TypeError: The reporter is async, or cannot be called.
+        """
         return self._driver.teller.subscribe(reporter)
 
     def submit(self, prompt: Prompt, *, lane: Lane = Lane.NEXT) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -9,6 +10,22 @@ from agentkit_core import SessionId, TurnId
 from agentkit_loop._errors import ReporterFailed
 from agentkit_loop.events import Envelope, Event
 from agentkit_loop.ports import Reporter
+
+
+def require_reporter(reporter: Reporter) -> None:
+    """Refuse what would be told nothing: the coroutine of an async function is never run.
+
+    Raises:
+        TypeError: It cannot be called, or is an async function or an object with an async
+            `__call__`.
+    """
+    if not callable(reporter):
+        raise TypeError(f"{reporter!r} is no reporter: it cannot be called with an envelope")
+    if any(map(inspect.iscoroutinefunction, (reporter, type(reporter).__call__))):
+        raise TypeError(
+            f"{reporter!r} is an async function, and a reporter is called without await: "
+            f"make it a plain one that hands the envelope on, to a queue for instance"
+        )
 
 
 class Teller:
@@ -20,7 +37,7 @@ class Teller:
     Args:
         session_id: For the envelopes.
         now_ms: The clock.
-        reporters: Told in this order.
+        reporters: Told in this order; those that `require_reporter` lets by.
     """
 
     def __init__(
@@ -41,7 +58,12 @@ class Teller:
         """Why the turn has to stop, until it has been raised."""
 
     def subscribe(self, reporter: Reporter) -> Callable[[], None]:
-        """Add a reporter for what is told from now on; returns how to remove it."""
+        """Add a reporter for what is told from now on; returns how to remove it.
+
+        Raises:
+            TypeError: It is none; see `require_reporter`.
+        """
+        require_reporter(reporter)
         self._reporters = (*self._reporters, reporter)
 
         def unsubscribe() -> None:
