@@ -54,7 +54,7 @@ model = ScriptedModel(
 agent = Agent(model=model, tools=[weather], clock=ManualClock())
 print(agent.run_blocking("How is Rome?").text)
 with agent.session_blocking() as session:
-    print(len(session.state_json()) > 10)
+    print(len(session.snapshot()) > 10)
 """
 
 
@@ -86,7 +86,7 @@ print(type(effects[-1]).__name__, "agentkit_loop.drivers.concurrent" in sys.modu
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
 
-    assert (done.stdout, done.stderr) == ("CallModel False\n", "")
+    assert (done.stdout, done.stderr) == ("Prepare False\n", "")
 
 
 @tool

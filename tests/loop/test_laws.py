@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from agentkit_core import DRIVEABLE_KINDS, ApprovalId, Item, ToolCallId, Transcript
+from agentkit_core import DRIVEABLE_KINDS, ApprovalId, ToolCallId, Transcript
 from agentkit_loop import (
     ApprovalOutcome,
     ApprovalRequired,
@@ -16,14 +16,19 @@ from agentkit_loop import (
     Emit,
     Event,
     InputQueued,
+    InputWithdrawn,
     ModelCallFinished,
     ModelCallStarted,
+    MutationFinished,
+    MutationStarted,
     Persist,
     Phase,
     StartTool,
     State,
     ToolCallRequested,
+    ToolDetached,
     ToolExecutionStarted,
+    ToolProgress,
     ToolResultReceived,
     TurnFinished,
     TurnStarted,
@@ -35,18 +40,23 @@ from agentkit_loop._state import CallStatus
 from agentkit_loop._walks import Walked, is_settled, walk
 
 SEEDS = range(300)
-IN_A_TURN = (Phase.CALLING, Phase.BACKOFF, Phase.ROUND, Phase.PAUSED)
+IN_A_TURN = tuple(phase for phase in Phase if phase not in (Phase.IDLE, Phase.CLOSED))
 
 
 class Ledger:
     """What was seen of a walk so far; each `see` tries what must hold after a step."""
 
     def __init__(self) -> None:
-        self.log: list[Item] = []
+        self.log = Transcript()
         self.ids = set[EffectId]()
         self.turn: str | None = None
         self.turns_finished = 0
         self.call_open = False
+        self.mutating = False
+        self.appended: list[str] = []
+        self.revision = 0
+        self.events = 0
+        self.detached = set[ToolCallId]()
         self.requested = Counter[ToolCallId]()
         self.started = Counter[ToolCallId]()
         self.results = Counter[ToolCallId]()
@@ -59,7 +69,7 @@ class Ledger:
         for effect in one.effects:
             self.see_effect(effect, one.after)
         state = one.after
-        assert tuple(self.log) == state.transcript, "I-9: the log is the transcript"
+        assert self.log == state.transcript, "I-9: the log is the transcript"
         assert state.clock >= self.clock, "the clock never goes back"
         self.clock = state.clock
         self.see_turn(state)
@@ -71,17 +81,27 @@ class Ledger:
 
     def see_effect(self, effect: Effect, state: State) -> None:
         match effect:
-            case Persist(items=items):
-                self.log += items
+            case Persist(items=items, revision=revision, rewrite=rewrite):
+                self.revision += 1
+                assert revision == self.revision, "I-9: revisions have no gaps"
+                # Appending tries the rules of a transcript each time: I-1.
+                self.log = Transcript(items) if rewrite else self.log.append(*items)
+                if not rewrite:
+                    self.appended += [item.text for item in items]
             case CallModel():
                 # I-1; the transcript does not grow after a call was asked for in the same step.
-                assert Transcript(state.transcript).open_calls == ()
+                assert state.transcript.open_calls == ()
                 last = state.transcript[-1]
                 assert last.kind in DRIVEABLE_KINDS or last.finish_reason == "paused"
-            case StartTool(call_id=call_id):
-                assert call_id not in self.denied, "I-4: nothing denied is started"
-            case Emit(event=event, turn_id=turn_id):
+            case StartTool(call_id=call_id, denied=denied):
+                assert call_id not in self.denied or denied, "I-4: nothing denied is started"
+            case Emit(event=event, turn_id=turn_id, number=number):
                 self.see_event(event)
+                if isinstance(event, ToolProgress):
+                    assert number == 0
+                else:
+                    self.events += 1
+                    assert number == self.events, "events are counted without gaps"
                 if not isinstance(event, TurnFinished):
                     assert turn_id == self.turn, "events carry the turn they belong to"
             case _:
@@ -114,7 +134,18 @@ class Ledger:
                 self.started[call_id] += 1
                 assert self.started[call_id] == 1, "a call is started once"
                 assert self.results[call_id] == 0
-            case ToolResultReceived(call_id=call_id, result=result):
+            case ToolDetached(call_id=call_id):
+                assert self.started[call_id] == 1
+                assert call_id not in self.detached
+                self.detached.add(call_id)
+            case MutationStarted():
+                assert not self.mutating
+                self.mutating = True
+            case MutationFinished():
+                assert self.mutating, "I-8"
+                self.mutating = False
+            case ToolResultReceived(call_id=call_id, result=result, background=background):
+                assert background == (call_id in self.detached)
                 self.results[call_id] += 1
                 assert self.results[call_id] == self.requested[call_id] == 1, "I-3"
                 if not result.started:
@@ -128,6 +159,9 @@ class Ledger:
                     self.denied.add(call_id)
             case InputQueued(items=items):
                 self.accepted += [item.text for item in items]
+            case InputWithdrawn(items=items):
+                for item in items:
+                    self.accepted.remove(item.text)
             case _:
                 pass
 
@@ -136,30 +170,40 @@ class Ledger:
         assert self.turn == (None if state.turn is None else state.turn.id)
         if state.turn is None:
             assert not state.steer, "I-2: steering is the next turn's input when none runs"
-        if state.phase in (Phase.CALLING, Phase.BACKOFF, Phase.ROUND):
+        if state.phase not in (Phase.IDLE, Phase.PAUSED, Phase.CLOSED):
             assert state.out or state.asks, "I-6: something is awaited"
         if state.phase is Phase.CLOSED:
             assert not state.out, "I-6"
+            assert not state.background
+        assert self.mutating == (state.phase is Phase.MUTATING), "I-8"
         assert {(ask.call_id, ask.id) for ask in state.asks} == self.asks, "I-4"
 
     def see_transcript(self, state: State) -> None:
-        transcript = Transcript(state.transcript)
+        transcript = state.transcript
         waiting = () if state.turn is None else tuple(call.id for call in state.turn.calls)
         assert tuple(call.id for call in transcript.open_calls) == waiting, "I-1"
         assert state.phase is Phase.ROUND or not waiting
 
     def see_owners(self, state: State) -> None:
         owners = Counter[EffectId]()
+        calls = list(state.background.values())
         if state.turn is not None:
             owners.update(filter(None, [state.turn.effect_id]))
-            owners.update(call.effect_id for call in state.turn.calls if call.effect_id is not None)
-            for call in state.turn.calls:
-                waits = call.status in (CallStatus.PREFLIGHT, CallStatus.RUNNING)
-                assert waits == (call.effect_id is not None)
+            calls += state.turn.calls
+        for call in calls:
+            owned = (call.effect_id, call.timeout_id, call.detach_id)
+            owners.update(effect_id for effect_id in owned if effect_id is not None)
+            waits = call.status in (CallStatus.PREFLIGHT, CallStatus.RUNNING)
+            assert waits == (call.effect_id is not None)
+            assert (call.status is CallStatus.ASKING) == bool(call.asks)
+            if call.status is not CallStatus.RUNNING:
+                assert call.timeout_id is call.detach_id is None
+        for call in state.background.values():
+            assert call.status in (CallStatus.RUNNING, CallStatus.ASKING)
         assert owners == Counter(dict.fromkeys(state.out, 1)), "I-5: each effect has one owner"
 
     def see_inputs(self, state: State) -> None:
-        said = [item.text for item in state.transcript if item.text.startswith("said-")]
+        said = [text for text in self.appended if text.startswith("said-")]
         queued = [item.text for batch in (*state.inputs, *state.steer) for item in batch]
         assert Counter(said + queued) == Counter(self.accepted), "I-10: none lost, none doubled"
 
@@ -200,8 +244,8 @@ def test_cancelling_after_any_step_leaves_a_whole_transcript_at_once(seed: int) 
         state, _ = step(one.after, Cancel(), one.now)
 
         assert state.phase in (Phase.IDLE, Phase.CLOSED)
-        assert not state.out
-        assert Transcript(state.transcript).open_calls == ()
+        assert state.turn is None
+        assert state.transcript.open_calls == ()
 
 
 def test_walks_see_something_of_everything() -> None:

@@ -184,12 +184,30 @@ async def test_o03_a_call_is_denied_when_whoever_must_approve_it_fails(
     assert "on_approval failed" in caplog.text
 
 
-@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # nobody can await the answer
-async def test_o03_what_is_no_yes_and_no_decision_does_not_approve_a_call() -> None:
+async def test_an_async_on_approval_is_awaited() -> None:
     async def asks_later(ask: ApprovalAsk) -> bool:
+        await anyio.lowlevel.checkpoint()
+        return ask.input == {"path": "a"}
+
+    model = ScriptedModel(call("write", {"path": "a"}), call("write", {"path": "b"}, "c2"), "done")
+    await Agent(model=model, tools=[write], on_approval=asks_later).run("go")
+
+    assert RAN == ["a"]
+
+
+def test_an_async_on_approval_denies_where_there_is_no_event_loop() -> None:
+    async def asks_later(ask: ApprovalAsk) -> bool:
+        await anyio.sleep(0)
         return True
 
-    nonsense: list[Any] = [asks_later, lambda _: "no", lambda _: 1, lambda _: None]
+    model = ScriptedModel(call("write", {"path": "a"}), "done")
+    Agent(model=model, tools=[write], on_approval=asks_later).run_blocking("go")
+
+    assert RAN == []
+
+
+async def test_o03_what_is_no_yes_and_no_decision_does_not_approve_a_call() -> None:
+    nonsense: list[Any] = [lambda _: "no", lambda _: 1, lambda _: None]
     for on_approval in nonsense:
         model = ScriptedModel(call("write", {"path": "a"}), "done")
         result = await Agent(model=model, tools=[write], on_approval=on_approval).run("go")
@@ -352,11 +370,11 @@ async def test_a_sessions_state_is_json_at_every_event() -> None:
     model = ScriptedModel(fail(), Reply.of("so", call("read"), call("read", {}, "c2")), "done")
     agent = Agent(model=model, tools=[read], clock=ManualClock())
     async with agent.session() as one:
-        one.subscribe(lambda envelope: states.append(one.state_json()))
+        one.subscribe(lambda envelope: states.append(one.snapshot()))
         await one.prompt("go")
-        last = one.state_json()
+        last = one.snapshot()
 
-    assert decode_state(last).transcript == one.transcript
+    assert decode_state(last).transcript.items == one.transcript
     assert all(decode_state(state).session_id == one.id for state in states)
 
 

@@ -38,9 +38,12 @@ from agentkit_loop import (
     LoopConfig,
     ModelFailed,
     ModelResponded,
+    Phase,
     Preflight,
     PreflightAllowed,
     PreflightAsked,
+    Prepare,
+    Prepared,
     Resolve,
     StartTimer,
     StartTool,
@@ -59,9 +62,18 @@ from strategies.traces import trace
 
 
 class Rig:
-    def __init__(self, config: LoopConfig | None = None, history: tuple[Item, ...] = ()) -> None:
+    """Requests are prepared at once, unless `prepares` is switched off."""
+
+    def __init__(
+        self,
+        config: LoopConfig | None = None,
+        history: tuple[Item, ...] = (),
+        *,
+        prepares: bool = True,
+    ) -> None:
         self.state: State
         self.now = 0
+        self.prepares = prepares
         self.state, self.effects = start(SessionId("s"), model="m", config=config, history=history)
         self.effects = ()
         """Since `forget` was last called; what a start asks for is left out."""
@@ -75,6 +87,9 @@ class Rig:
         assert (again, same) == (after, effects), "a saved state goes another way"
         self.state = after
         self.effects += effects
+        if self.prepares and after.phase is Phase.PREPARING and after.turn is not None:
+            assert after.turn.effect_id is not None
+            return self.give(Prepared(after.turn.effect_id, {"t": "1"}))
         return self
 
     def forget(self) -> Rig:
@@ -83,7 +98,7 @@ class Rig:
 
     @property
     def trace(self) -> str:
-        return trace(self.effects)
+        return trace(one for one in self.effects if not (self.prepares and type(one) is Prepare))
 
     @property
     def events(self) -> list[Event]:

@@ -11,16 +11,22 @@ from agentkit_loop import (
     Abort,
     ApprovalResolved,
     CallModel,
+    CheckFinish,
     Effect,
     Emit,
     Event,
     InputQueued,
+    InputWithdrawn,
     ItemsAppended,
+    MutationFinished,
     Persist,
     Preflight,
+    Prepare,
+    RunMutators,
     StartTimer,
     StartTool,
     ToolCallRequested,
+    TranscriptRewritten,
     TurnFinished,
     Yield,
 )
@@ -36,10 +42,12 @@ def event_trace(events: Iterable[Event]) -> str:
 
 def _token(effect: Effect) -> str:
     match effect:
-        case Emit(event=ItemsAppended()):
+        case Emit(event=ItemsAppended() | TranscriptRewritten()):
             return ""  # as `Persist`
         case Emit(event=event):
             return _event(event)
+        case Persist(items=items, rewrite=True):
+            return "=rewrite"
         case Persist(items=items):
             return "+" + "/".join(item.kind.value for item in items)
         case Yield(step=step):
@@ -50,8 +58,16 @@ def _token(effect: Effect) -> str:
             return f"!preflight:{call_id}"
         case StartTool(call_id=call_id):
             return f"!start_tool:{call_id}"
-        case StartTimer():
+        case StartTimer(call_id=None):
             return "!timer"
+        case StartTimer(call_id=call_id, why=why):
+            return f"!timer:{why}:{call_id}"
+        case RunMutators():
+            return "!run_mutators"
+        case Prepare():
+            return "!prepare"
+        case CheckFinish():
+            return "!check_finish"
         case Abort():
             return "!abort"
 
@@ -67,8 +83,12 @@ def _event(event: Event) -> str:
             return f"{tag}:{call_id}:{outcome}"
         case ToolCallRequested(call=call):
             return f"{tag}:{call.id}"
-        case InputQueued(lane=lane):
+        case InputQueued(lane=lane) | InputWithdrawn(lane=lane):
             return f"{tag}:{lane}"
+        case MutationFinished(outcome=outcome):
+            return f"{tag}:{outcome}"
+        case TranscriptRewritten():
+            return "=rewrite"
         case _:
             whose = getattr(event, "call_id", None)
             return tag if whose is None else f"{tag}:{whose}"

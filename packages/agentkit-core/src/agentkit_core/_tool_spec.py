@@ -9,7 +9,7 @@ from agentkit_core._metadata import MetadataMap
 
 
 class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
-    """What a tool says of itself. Never sent to a model; policies and resumption read it."""
+    """What a tool says of itself. Never sent to a model; policies, loops and resumption read it."""
 
     read_only: bool = False
     """It changes nothing."""
@@ -23,6 +23,10 @@ class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
     """It reports progress while it runs."""
     exclusive: bool = False
     """No other tool may run beside it."""
+    timeout_s: float | None = None
+    """How long a call may run, in seconds; None means as long as it likes."""
+    detach_after_s: float | None = None
+    """After how many seconds a call goes on in the background; 0 means at once, None never."""
 
 
 class ToolSpec(Struct, frozen=True, omit_defaults=True):

@@ -95,9 +95,17 @@ class Transcript(Sequence[Item]):
                 waiting[call.id] = call
         return self._grown(items, calls, waiting)
 
-    def _call_at(self, call_id: ToolCallId, new: dict[ToolCallId, int]) -> int | None:
+    def call_at(self, call_id: ToolCallId) -> int | None:
+        """Say at which position the item stands that makes a call; None where none does.
+
+        Costs the same in a history of any length.
+        """
         at = self._spine.call_at.get(call_id)
-        return at if at is not None and at < self._length else new.get(call_id)
+        return at if at is not None and at < self._length else None
+
+    def _call_at(self, call_id: ToolCallId, new: dict[ToolCallId, int]) -> int | None:
+        at = self.call_at(call_id)
+        return new.get(call_id) if at is None else at
 
     def _grown(
         self,

@@ -16,21 +16,53 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import aclosing, asynccontextmanager, closing, contextmanager, suppress
-from typing import Any, cast
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    aclosing,
+    asynccontextmanager,
+    closing,
+    contextmanager,
+    suppress,
+)
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-from agentkit_core import Item, ModelOptions, SessionId
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
+from agentkit_loop._agent_tool import AgentTool
+from agentkit_loop._approving import OnApproval
+from agentkit_loop._budget import Share
 from agentkit_loop._clock import SystemClock
 from agentkit_loop._config import LoopConfig
-from agentkit_loop._conversation import OnApproval, Prompt, items_of
-from agentkit_loop._errors import ReporterFailed, WrongModelForm
-from agentkit_loop._kernel import Effects, start
+from agentkit_loop._conversation import Prompt, instructions_of
+from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
+from agentkit_loop._hooks import Hook, Hooks
+from agentkit_loop._kernel import Effects, resume, start
+from agentkit_loop._mutators import Mutator
+from agentkit_loop._saved import BlockingStore, Saved, Store
 from agentkit_loop._session import BlockingSession, Session
+from agentkit_loop._snapshot import Head, decode_head, decode_state
 from agentkit_loop._state import State
+from agentkit_loop._structured import ResultMode, TypedResult
 from agentkit_loop._teller import Teller, require_reporter
+from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.events import Event, TurnResult
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
-from agentkit_tools_core import Executor, Policy, Tool, ToolRegistry
+from agentkit_tools_core import (
+    Executor,
+    OutputLimits,
+    Policy,
+    Tool,
+    ToolSource,
+    hidden_specs,
+)
+
+if TYPE_CHECKING:  # neither driver is loaded before it is used
+    from agentkit_loop.drivers._stepping import Stepper
+
+T = TypeVar("T")
 
 
 class Agent:
@@ -38,7 +70,8 @@ class Agent:
 
     Args:
         model: Answers. For `run_blocking` and `session_blocking` it needs `open_blocking`.
-        tools: What the model may call; of a registry later changes are seen.
+        tools: What the model may call; of a registry, or any other source, later changes are
+            seen.
         instructions: What the agent is to be; a text becomes a system item. It stands before the
             transcript in every request and is no part of it.
         policy: Decides what calls ask permission for: see `permissions` and `needs_approval` of
@@ -46,9 +79,13 @@ class Agent:
             needs approval.
         options: How the model should answer.
         config: How the loop behaves.
+        output_limits: How much of what tools give a model may get to read, and what becomes of
+            the rest.
         reporters: Told of everything, in this order.
         on_approval: Answers asks, as `ApprovalDecision` or a plain yes or no. Without it, `run`
             and `prompt` raise `ApprovalNeeded`.
+        hooks: Asked around requests, answers, calls and ends of turns, in this order.
+        mutators: Shown the transcript before each model call, in this order.
         dependencies: Objects that tools find with `ToolContext.get`, by type.
         clock: Where time comes from; None means the machine.
         jitter: Random numbers between 0 and 1, for the length of waits.
@@ -64,11 +101,14 @@ class Agent:
         self,
         *,
         model: Model | BlockingModel,
-        tools: Iterable[Tool] | ToolRegistry = (),
+        tools: Iterable[Tool] | ToolSource = (),
         instructions: Prompt | None = None,
         policy: Policy | None = None,
         options: ModelOptions | None = None,
         config: LoopConfig | None = None,
+        hooks: Iterable[Hook] = (),
+        mutators: Iterable[Mutator] = (),
+        output_limits: OutputLimits | None = None,
         reporters: Iterable[Reporter] = (),
         on_approval: OnApproval | None = None,
         dependencies: Mapping[type[Any], object] | None = None,
@@ -81,10 +121,18 @@ class Agent:
                 f"`agentkit_providers.connect` makes of it"
             )
         self._model = model
-        self._executor = Executor(tools, policy=policy)
-        self._instructions = _instructions(instructions)
+        self._hooks = Hooks(hooks)
+        self._mutators = tuple(mutators)
+        self._executor = Executor(
+            tools, policy=policy, hooks=self._hooks.all, output_limits=output_limits
+        )
+        self._instructions = instructions_of(instructions)
         self._options = options
-        self._config = config
+        self._config = replace(
+            config or LoopConfig(),
+            mutate=bool(self._mutators),
+            check_finish=bool(self._hooks.finish),
+        )
         self._reporters = tuple(reporters)
         for reporter in self._reporters:
             require_reporter(reporter)
@@ -93,7 +141,27 @@ class Agent:
         self._clock: Clock = SystemClock() if clock is None else clock
         self._jitter = jitter
 
-    async def run(self, prompt: Prompt, *, history: Iterable[Item] = ()) -> TurnResult:
+    @overload
+    async def run(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
+    @overload
+    async def run(
+        self,
+        prompt: Prompt,
+        *,
+        history: Iterable[Item] = ...,
+        result_type: type[T],
+        result_mode: ResultMode = ...,
+        result_retries: int = ...,
+    ) -> TypedResult[T]: ...
+    async def run(
+        self,
+        prompt: Prompt,
+        *,
+        history: Iterable[Item] = (),
+        result_type: type[T] | None = None,
+        result_mode: ResultMode = ResultMode.FORMAT,
+        result_retries: int = 2,
+    ) -> TurnResult | TypedResult[T]:
         """Say one thing and wait for what comes of it.
 
         A failure of the model is a result, not an exception; see `TurnResult.end`.
@@ -102,6 +170,12 @@ class Agent:
             prompt: What to say.
             history: The conversation so far, such as an earlier session's transcript. It is not
                 changed.
+            result_type: What is to come of it, any type that a tool could take; None means text.
+            result_mode: How the model is told of the type.
+            result_retries: How often it may try again when what it gives does not fit.
+
+        Returns:
+            What the turn came to; with `result_type`, that and the value.
 
         Raises:
             ApprovalNeeded: A call waits for approval, and there is no `on_approval`.
@@ -113,7 +187,14 @@ class Agent:
                 missing key.
         """
         async with self.session(history=history) as session:
-            return await session.prompt(prompt)
+            if result_type is None:
+                return await session.prompt(prompt)
+            return await session.prompt(
+                prompt,
+                result_type=result_type,
+                result_mode=result_mode,
+                result_retries=result_retries,
+            )
 
     async def stream(
         self, prompt: Prompt, *, history: Iterable[Item] = ()
@@ -132,7 +213,27 @@ class Agent:
                     yield event
             session.raise_for_asks()
 
-    def run_blocking(self, prompt: Prompt, *, history: Iterable[Item] = ()) -> TurnResult:
+    @overload
+    def run_blocking(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
+    @overload
+    def run_blocking(
+        self,
+        prompt: Prompt,
+        *,
+        history: Iterable[Item] = ...,
+        result_type: type[T],
+        result_mode: ResultMode = ...,
+        result_retries: int = ...,
+    ) -> TypedResult[T]: ...
+    def run_blocking(
+        self,
+        prompt: Prompt,
+        *,
+        history: Iterable[Item] = (),
+        result_type: type[T] | None = None,
+        result_mode: ResultMode = ResultMode.FORMAT,
+        result_retries: int = 2,
+    ) -> TurnResult | TypedResult[T]:
         """Say one thing and wait for what comes of it, without an event loop; see `run`.
 
         Works in any thread, also inside a running event loop, which it blocks.
@@ -141,7 +242,14 @@ class Agent:
             WrongModelForm: The model has no `open_blocking`.
         """
         with self.session_blocking(history=history) as session:
-            return session.prompt(prompt)
+            if result_type is None:
+                return session.prompt(prompt)
+            return session.prompt(
+                prompt,
+                result_type=result_type,
+                result_mode=result_mode,
+                result_retries=result_retries,
+            )
 
     def stream_blocking(
         self, prompt: Prompt, *, history: Iterable[Item] = ()
@@ -154,70 +262,173 @@ class Agent:
 
     @asynccontextmanager
     async def session(
-        self, *, history: Iterable[Item] = (), session_id: SessionId | None = None
+        self,
+        *,
+        history: Iterable[Item] = (),
+        session_id: SessionId | None = None,
+        store: Store | None = None,
     ) -> AsyncIterator[Session]:
-        """Open a conversation, for asyncio and trio; it is closed in the end.
+        """Open a conversation, for asyncio and trio.
+
+        Without a store it is closed in the end. With one it goes on where it is stored, if it
+        is, and everything is saved before anything comes of it; leaving it keeps it there as it
+        stands, with what it waits for, and `Session.close` ends it for good.
 
         Args:
-            history: The conversation so far; no answer is asked for it.
+            history: The conversation so far, of a session that is new; no answer is asked for it.
             session_id: A name for it; None makes one up.
+            store: Where it is kept.
 
         Raises:
             TranscriptError: The history breaks a rule; `repair` makes one that does not.
+            StaleSave: Somebody else works on the session that is stored; raised by whatever is
+                saved first.
+            RecordError: What is stored cannot be read.
+            WrongModelForm: The model has no `open`.
+            WrongStoreForm: The store has no `save`.
+        """
+        if store is not None and not hasattr(store, "save"):
+            raise WrongStoreForm(store, "save")
+        session_id = session_id or _new_id()
+        saved = None if store is None else await store.load(session_id)
+        async with self._opened(self._begun(session_id, history, saved), store) as session:
+            yield session
+
+    @asynccontextmanager
+    async def resume(self, snapshot: bytes) -> AsyncIterator[Session]:
+        """Go on with a session from `Session.snapshot`; it is closed in the end.
+
+        The snapshot stays what it is: going on from it twice makes two conversations, each of
+        which runs what was approved and not begun. A store refuses the second; see `session`.
+
+        Raises:
+            RecordError: It is no snapshot, or one of a newer version.
             WrongModelForm: The model has no `open`.
         """
-        from agentkit_loop.drivers.concurrent import ConcurrentDriver  # brings anyio
+        async with self._opened(self._resumed(snapshot), None) as session:
+            yield session
+
+    def as_tool(
+        self,
+        name: str,
+        description: str,
+        *,
+        blocking: bool = False,
+        annotations: ToolAnnotations | None = None,
+    ) -> AgentTool:
+        """Make a tool of this agent, for another one; see `AgentTool`.
+
+        Its model calls count for the outer turn, and stop where that may spend no more. What it
+        needs approved reaches the outer host, unless it has an `on_approval` of its own.
+
+        """
+        return AgentTool(
+            self, name=name, description=description, blocking=blocking, annotations=annotations
+        )
+
+    def inner(
+        self, snapshot: bytes | None, above: Share | None, hook: Hook
+    ) -> AbstractAsyncContextManager[Session]:
+        """Open a session for a tool of another run; see `AgentTool`.
+
+        Args:
+            snapshot: Where to go on; None begins anew.
+            above: The budget of that run.
+            hook: Asked before all others.
+        """
+        begun = self._begun(_new_id(), (), None) if snapshot is None else self._resumed(snapshot)
+        return self._opened(begun, None, _Inner(above, hook))
+
+    def inner_blocking(
+        self, snapshot: bytes | None, above: Share | None, hook: Hook
+    ) -> AbstractContextManager[BlockingSession]:
+        """Open a session for a tool of another run, without an event loop; see `inner`."""
+        begun = self._begun(_new_id(), (), None) if snapshot is None else self._resumed(snapshot)
+        return self._opened_blocking(begun, None, _Inner(above, hook))
+
+    @asynccontextmanager
+    async def _opened(
+        self, begun: _Begun, store: Store | None, inner: _Inner | None = None
+    ) -> AsyncIterator[Session]:
+        from agentkit_loop.drivers._home import home  # brings anyio
+        from agentkit_loop.drivers.concurrent import ConcurrentDriver
 
         model = self._model
         if not hasattr(model, "open"):
             raise WrongModelForm(model.name, "open")
-        state, effects = self._start(session_id, history)
-        parts = self._parts(state)
-        driver = ConcurrentDriver(cast("Model", model).open(state.session_id), **parts)
-        driver.carry_out(effects)
-        session = Session(driver, on_approval=self._on_approval)
-        try:
-            yield session
-        except BaseException:
-            with suppress(ReporterFailed):  # the first failure is the one to tell
-                await session.close()
-            raise
-        await session.close()
+        parts = self._parts(begun, store, inner)
+        opened = cast("Model", model).open(begun.state.session_id)
+        async with home(needed=self._detaches()) as group:
+            driver = ConcurrentDriver(opened, parts, home=group)
+            session = Session(driver, on_approval=self._on_approval)
+            begun.begin(driver)
+            leave = session.close if store is None else session.suspend
+            try:
+                yield session
+            except BaseException:
+                with suppress(ReporterFailed):  # the first failure is the one to tell
+                    await leave()
+                raise
+            if not driver.is_over:
+                await leave()
 
     @contextmanager
     def session_blocking(
-        self, *, history: Iterable[Item] = (), session_id: SessionId | None = None
+        self,
+        *,
+        history: Iterable[Item] = (),
+        session_id: SessionId | None = None,
+        store: BlockingStore | None = None,
     ) -> Iterator[BlockingSession]:
         """Open a conversation that needs no event loop; see `session`.
 
         Raises:
             WrongModelForm: The model has no `open_blocking`.
+            WrongStoreForm: The store has no `save_blocking`.
         """
+        if store is not None and not hasattr(store, "save_blocking"):
+            raise WrongStoreForm(store, "save_blocking")
+        session_id = session_id or _new_id()
+        saved = None if store is None else store.load_blocking(session_id)
+        with self._opened_blocking(self._begun(session_id, history, saved), store) as session:
+            yield session
+
+    @contextmanager
+    def resume_blocking(self, snapshot: bytes) -> Iterator[BlockingSession]:
+        """Go on with a session that needs no event loop; see `resume`."""
+        with self._opened_blocking(self._resumed(snapshot), None) as session:
+            yield session
+
+    @contextmanager
+    def _opened_blocking(
+        self, begun: _Begun, store: BlockingStore | None, inner: _Inner | None = None
+    ) -> Iterator[BlockingSession]:
         from agentkit_loop.drivers.blocking import BlockingDriver
 
         model = self._model
         if not hasattr(model, "open_blocking"):
             raise WrongModelForm(model.name, "open_blocking")
-        state, effects = self._start(session_id, history)
-        parts = self._parts(state)
-        driver = BlockingDriver(
-            cast("BlockingModel", model).open_blocking(state.session_id), **parts
-        )
-        driver.carry_out(effects)
+        parts = self._parts(begun, store, inner)
+        opened = cast("BlockingModel", model).open_blocking(begun.state.session_id)
+        driver = BlockingDriver(opened, parts)
         session = BlockingSession(driver, on_approval=self._on_approval)
+        leave = session.close if store is None else session.suspend
         try:
+            begun.begin(driver)
             yield session
         except BaseException:
             with suppress(ReporterFailed):  # the first failure is the one to tell
-                session.close()
+                leave()
             raise
-        session.close()
+        if not driver.is_over:
+            leave()
 
-    def _start(
-        self, session_id: SessionId | None, history: Iterable[Item]
-    ) -> tuple[State, Effects]:
-        return start(
-            session_id or SessionId(f"session-{os.urandom(12).hex()}"),
+    def _begun(self, session_id: SessionId, history: Iterable[Item], saved: Saved | None) -> _Begun:
+        if saved is not None:
+            head = decode_head(saved)
+            return self._going_on(head, saved.seq)
+        state, effects = start(
+            session_id,
             model=self._model.name,
             options=self._options,
             instructions=self._instructions,
@@ -225,19 +436,64 @@ class Agent:
             config=self._config,
             now=self._clock.now_ms(),
         )
+        return _Begun(state, effects, None, 0)
 
-    def _parts(self, state: State) -> dict[str, Any]:
-        return {
-            "state": state,
-            "executor": self._executor,
-            "teller": Teller(state.session_id, self._clock.now_ms, self._reporters),
-            "clock": self._clock,
-            "jitter": self._jitter,
-            "dependencies": self._dependencies,
-        }
+    def _resumed(self, snapshot: bytes) -> _Begun:
+        return self._going_on(Head(state=decode_state(snapshot)), 0)
+
+    def _going_on(self, head: Head, saves: int) -> _Begun:
+        # What there is to be asked is this agent's, not that of whoever went before.
+        config = replace(
+            head.state.config,
+            mutate=self._config.mutate,
+            check_finish=self._config.check_finish,
+        )
+        state = replace(head.state, config=config)
+        state, effects = resume(state, now=self._clock.now_ms())
+        return _Begun(state, effects, head, saves)
+
+    def _parts(self, begun: _Begun, store: object, inner: _Inner | None) -> Parts:
+        seq = 0 if begun.head is None else begun.head.seq
+        session_id = begun.state.session_id
+        return Parts(
+            state=begun.state,
+            executor=self._executor,
+            teller=Teller(session_id, self._clock.now_ms, self._reporters, seq=seq),
+            clock=self._clock,
+            jitter=self._jitter,
+            dependencies=self._dependencies,
+            hooks=self._hooks if inner is None else self._hooks.with_first(inner.hook),
+            mutators=self._mutators,
+            above=None if inner is None else inner.above,
+            store=store,
+            saves=begun.saves,
+        )
+
+    def _detaches(self) -> bool:
+        specs = (*self._executor.specs(), *hidden_specs(self._executor.source))
+        return any(spec.annotations.detach_after_s is not None for spec in specs)
 
 
-def _instructions(given: Prompt | None) -> tuple[Item, ...]:
-    if isinstance(given, str):
-        return (Item.system(given),)
-    return () if given is None else items_of(given)
+class _Inner(Struct, frozen=True):
+    """What ties a session to the run whose tool it is."""
+
+    above: Share | None
+    hook: Hook
+
+
+class _Begun(Struct, frozen=True):
+    """A session that is about to begin, or to go on."""
+
+    state: State
+    effects: Effects
+    head: Head | None
+    """What was saved; None for a new session."""
+    saves: int
+
+    def begin(self, driver: Stepper) -> None:
+        """Have a driver carry out what there is to begin with."""
+        driver.begin(self.head, self.effects)
+
+
+def _new_id() -> SessionId:
+    return SessionId(f"session-{os.urandom(12).hex()}")

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from agentkit_core import (
     ApprovalId,
     Item,
     JsonValue,
-    ModelResponse,
+    ModelOptions,
     SessionId,
+    ThinkingLevel,
     ToolCallId,
-    TurnId,
     Usage,
 )
+from agentkit_loop._approving import OnApproval
+from agentkit_loop._config import BackgroundDone
 from agentkit_loop._errors import (
     ApprovalNeeded,
     NothingToContinue,
     SessionClosed,
     TurnRunning,
     UnknownApproval,
+    UnknownCall,
 )
-from agentkit_loop._inputs import Continue, Input, Lane, Resolve, Submit
-from agentkit_loop._state import encode_state
+from agentkit_loop._inputs import (
+    CancelCall,
+    Configure,
+    Continue,
+    Input,
+    Lane,
+    Reset,
+    Resolve,
+    Submit,
+    Unqueue,
+)
+from agentkit_loop._snapshot import encode_state
 from agentkit_loop._steps import (
     AfterRound,
     ApprovalAsk,
@@ -36,44 +49,20 @@ from agentkit_loop._steps import (
     Busy,
     Closed,
     Finished,
+    GrantScope,
     Step,
 )
 from agentkit_loop._table import Phase
+from agentkit_loop._view import SessionView, view_of
 from agentkit_loop.events import TurnEnd, TurnResult
 from agentkit_loop.ports import Reporter
+from agentkit_tools_core import Tool, ToolSource
 
 if TYPE_CHECKING:  # neither driver is loaded before it is used
     from agentkit_loop.drivers._stepping import Stepper
 
 Prompt = str | Item | Sequence[Item]
 """What a host says: a text becomes a user item."""
-
-OnApproval = Callable[[ApprovalAsk], bool | ApprovalDecision]
-"""Answers an ask, not asynchronously; called on the thread of the run. If it raises, or answers
-anything else, the call is denied."""
-
-
-class SessionView(Struct, frozen=True, kw_only=True):
-    """A session as it stands at one moment, for whoever shows it."""
-
-    session_id: SessionId
-    phase: Phase
-    model: str
-    transcript: tuple[Item, ...]
-    turn_id: TurnId | None
-    """The turn that runs."""
-    answer: ModelResponse | None
-    """The answer that is being streamed, as far as it has come."""
-    pending_calls: tuple[ToolCallId, ...]
-    """Calls that have no result yet, in call order."""
-    asks: tuple[ApprovalAsk, ...]
-    """What waits for an approval, in call order."""
-    queued: tuple[Item, ...]
-    """What waits for the next turn, oldest first."""
-    steering: tuple[Item, ...]
-    """What waits for the running turn's next model call, oldest first."""
-    reporter_failures: int
-    """How often reporters have failed."""
 
 
 def items_of(prompt: Prompt) -> tuple[Item, ...]:
@@ -86,6 +75,13 @@ def items_of(prompt: Prompt) -> tuple[Item, ...]:
             return (prompt,)
         case _:
             return tuple(prompt)
+
+
+def instructions_of(given: Prompt | None) -> tuple[Item, ...]:
+    """Make instructions of what a host says: a text becomes a system item."""
+    if isinstance(given, str):
+        return (Item.system(given),)
+    return () if given is None else items_of(given)
 
 
 class Conversation:
@@ -109,35 +105,26 @@ class Conversation:
     @property
     def transcript(self) -> tuple[Item, ...]:
         """The history so far; instructions are no part of it."""
-        return self._driver.state.transcript
+        return self._driver.state.transcript.items
 
     @property
     def asks(self) -> tuple[ApprovalAsk, ...]:
-        """What waits for an approval, in call order."""
+        """What waits for a person: of background calls, then in call order."""
         return self._driver.state.asks
 
     @property
     def view(self) -> SessionView:
         """The session as it stands now."""
-        state, reading = self._driver.state, self._driver.answering
-        calls = () if state.turn is None else state.turn.calls
-        return SessionView(
-            session_id=state.session_id,
-            phase=state.phase,
-            model=state.model,
-            transcript=state.transcript,
-            turn_id=self._driver.turn_id,
-            answer=None if reading is None else reading.fold.partial(),
-            pending_calls=tuple(call.id for call in calls if call.result is None),
-            asks=state.asks,
-            queued=tuple(item for batch in state.inputs for item in batch),
-            steering=tuple(item for batch in state.steer for item in batch),
-            reporter_failures=self._driver.teller.failures,
-        )
+        return view_of(self._driver)
 
-    def state_json(self) -> bytes:
-        """Write the session's whole state as JSON."""
-        return encode_state(self._driver.state)
+    def snapshot(self) -> bytes:
+        """Write the whole session as JSON, for `Agent.resume`, in this process or another.
+
+        Whoever resumes it goes on from here; this session goes on as well, and the two know
+        nothing of each other. A tool that runs at this moment is not run again there: see
+        `LoopConfig.lost_tool`.
+        """
+        return encode_state(self._driver.snapshot())
 
     def subscribe(self, reporter: Reporter) -> Callable[[], None]:
         """Tell a reporter what happens from now on; returns how to stop that.
@@ -163,12 +150,75 @@ class Conversation:
         """Say something for the next turn, which begins when the running one is over."""
         self.submit(prompt, lane=Lane.NEXT)
 
+    def unqueue(self, lane: Lane | None = None) -> tuple[Item, ...]:
+        """Take back what is queued and has not reached the transcript.
+
+        Args:
+            lane: Steering, or input for the next turn; None means both.
+
+        Returns:
+            What was taken back, steering first.
+        """
+        state = self._driver.state
+        batches = (
+            *(state.steer if lane is not Lane.NEXT else ()),
+            *(state.inputs if lane is not Lane.STEER else ()),
+        )
+        self._post(Unqueue(lane))
+        return tuple(item for batch in batches for item in batch)
+
+    # how the model is asked; changes count from the next model call on
+
+    @property
+    def options(self) -> ModelOptions:
+        """How the model is asked."""
+        return self._driver.state.options
+
+    @options.setter
+    def options(self, options: ModelOptions) -> None:
+        self._post(Configure(options=options))
+
+    @property
+    def thinking(self) -> ThinkingLevel | None:
+        """How hard the model is told to think; None leaves it to the model."""
+        return self.options.thinking
+
+    @thinking.setter
+    def thinking(self, level: ThinkingLevel | None) -> None:
+        self.options = replace(self.options, thinking=level)
+
+    @property
+    def instructions(self) -> tuple[Item, ...]:
+        """What stands before the transcript in each request."""
+        return self._driver.state.instructions
+
+    @instructions.setter
+    def instructions(self, instructions: Prompt) -> None:
+        self._post(Configure(instructions=instructions_of(instructions)))
+
+    @property
+    def tools(self) -> ToolSource:
+        """Where the model's tools come from."""
+        return self._driver.executor.source
+
+    @tools.setter
+    def tools(self, tools: Iterable[Tool] | ToolSource) -> None:
+        self._driver.executor = self._driver.executor.with_tools(tools)
+
+    def use_once(self, options: ModelOptions) -> None:
+        """Ask the model with other options, in the turn that runs or else the next one only."""
+        self._post(Configure(once=options))
+
+    # answers to what is asked
+
     def approve(
         self,
         approval_id: ApprovalId,
         *,
         call_id: ToolCallId | None = None,
         input: dict[str, JsonValue] | None = None,  # noqa: A002  (a tool call's word)
+        answer: JsonValue = None,
+        scope: GrantScope = GrantScope.ONCE,
     ) -> None:
         """Let a call run, as far as this ask is concerned.
 
@@ -176,11 +226,14 @@ class Conversation:
             approval_id: The ask.
             call_id: Which call, if several ask for the same; else the first in call order.
             input: Arguments to run with instead of the model's.
+            answer: For a question or a login: what was asked for.
+            scope: For how much the yes counts.
 
         Raises:
             UnknownApproval: No call waits for it.
         """
-        self._resolve(approval_id, call_id, ApprovalDecision(approve=True, input=input))
+        decision = ApprovalDecision(approve=True, input=input, answer=answer, scope=scope)
+        self._resolve(approval_id, call_id, decision)
 
     def deny(
         self,
@@ -199,9 +252,37 @@ class Conversation:
     def cancel(self) -> None:
         """Stop the running turn: no more is awaited, what came so far is kept.
 
-        Does nothing when no turn runs. What is queued stays queued.
+        Does nothing when no turn runs. What is queued stays queued, and calls in the background
+        go on.
         """
         self._driver.on_thread(self._driver.cancel)
+
+    def cancel_call(self, call_id: ToolCallId) -> None:
+        """Stop one call, of the running round or in the background; everything else goes on.
+
+        Raises:
+            UnknownCall: No such call is under way.
+        """
+        state = self._driver.state
+        calls = () if state.turn is None else state.turn.calls
+        under_way = {call.id for call in calls if call.result is None} | state.background.keys()
+        if call_id not in under_way:
+            raise UnknownCall(call_id)
+        self._post(CancelCall(call_id))
+
+    def reset(self) -> None:
+        """Forget the conversation: transcript, queues, grants and background calls.
+
+        Instructions, model, options and tools stay.
+
+        Raises:
+            TurnRunning: A turn is running.
+        """
+        if self._driver.state.turn is not None:
+            raise TurnRunning("reset")
+        self._driver.drop_steps()
+        self._driver.last_result = None
+        self._post(Reset())
 
     def raise_for_asks(self) -> None:
         """Raise if a call waits for approval.
@@ -223,7 +304,7 @@ class Conversation:
     def _post(self, given: Input) -> None:
         if self._driver.state.phase is Phase.CLOSED:
             raise SessionClosed
-        self._driver.on_thread(lambda: self._driver.feed(given))
+        self._driver.on_thread(lambda: self._driver.post(given))
         if not self._working:
             # Otherwise whoever works on the session raises it.
             self._driver.raise_failure()
@@ -250,19 +331,19 @@ class Conversation:
             self._post(Continue())
 
     def _go_on(self, step: Step) -> TurnResult | None:
-        """Do what a step asks for.
+        """Do what a step asks for, approvals aside.
 
         Returns:
             The result of the last turn, when there is nothing more to do; else None.
         """
         match step:
-            case ApprovalRequested(asks=asks):
-                self._decide(asks)
+            case ApprovalRequested():
+                pass
             case AfterRound():
                 self._post(Continue())
             case Finished(result=result):
                 stopped = result.end in (TurnEnd.CANCELLED, TurnEnd.ERROR)
-                if stopped or not self._driver.state.inputs:
+                if stopped or not self._has_more:
                     return result
                 self._post(Continue())
             case AwaitingInput() | Busy():
@@ -271,19 +352,36 @@ class Conversation:
                 raise SessionClosed
         return None
 
-    def _ends_stream(self, step: Step) -> bool:
-        """Do what a step asks for; whether the host has the word, or all is done."""
-        if isinstance(step, ApprovalRequested) and self._on_approval is None:
-            return True
-        return self._go_on(step) is not None
+    @property
+    def _has_more(self) -> bool:
+        """Whether a turn follows the one that has ended."""
+        state = self._driver.state
+        told = state.notices and state.config.background_done is BackgroundDone.CONTINUE
+        return bool(state.inputs or told)
 
-    def _decide(self, asks: tuple[ApprovalAsk, ...]) -> None:
-        if self._on_approval is None:
-            raise self._approval_needed(asks)
-        for ask in asks:
-            # An earlier answer may have withdrawn it: one no is enough for a call.
-            if ask in self.asks:
-                self._post(Resolve(ask.id, _decision(self._on_approval, ask), ask.call_id))
+    @property
+    def _waits_for_background(self) -> bool:
+        """Whether a turn will follow when a background call is over."""
+        state = self._driver.state
+        return bool(state.background) and state.config.background_done is BackgroundDone.CONTINUE
+
+    def _to_ask(self, step: ApprovalRequested) -> tuple[ApprovalAsk, ...]:
+        """The asks that the host's `on_approval` is to answer.
+
+        Raises:
+            ApprovalNeeded: There is none, and the turn cannot go on without answers.
+        """
+        if self._on_approval is not None:
+            return step.asks
+        blocking = tuple(ask for ask in step.asks if not ask.background)
+        if blocking:
+            raise self._approval_needed(blocking)
+        return ()
+
+    def _decided(self, ask: ApprovalAsk, decision: ApprovalDecision) -> None:
+        # An earlier answer may have withdrawn it: one no is enough for a call.
+        if ask in self.asks:
+            self._post(Resolve(ask.id, decision, ask.call_id))
 
     def _approval_needed(self, asks: tuple[ApprovalAsk, ...]) -> ApprovalNeeded:
         turn = self._driver.state.turn
@@ -300,22 +398,4 @@ class Conversation:
             yield
         finally:
             self._working = False
-
-
-def _decision(on_approval: OnApproval, ask: ApprovalAsk) -> ApprovalDecision:
-    try:
-        answer = on_approval(ask)
-        if isinstance(answer, bool):
-            return ApprovalDecision(approve=answer)
-        if isinstance(answer, ApprovalDecision):
-            return answer
-        # "no", or the coroutine of an async function, must not pass for a yes.
-        raise TypeError(f"it answers yes or no at once, not with {type(answer).__name__}")
-    except Exception as error:
-        # Whoever guards a call must not let it through by failing.
-        import logging  # takes long to load, and a run without a fault needs none
-
-        logging.getLogger("agentkit_loop").error(
-            "on_approval failed for %s; the call is denied", ask.id, exc_info=error
-        )
-        return ApprovalDecision(approve=False, reason=f"Approval could not be asked for: {error}")
+            self._driver.notify()

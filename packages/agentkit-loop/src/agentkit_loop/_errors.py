@@ -6,8 +6,11 @@
     ├── TurnRunning       a turn runs already
     ├── NothingToContinue there is nothing that the model would answer
     ├── UnknownApproval   nobody waits for this approval
+    ├── UnknownCall       no such call is under way
+    ├── NoResult          a turn ended without the result that was wanted of it
     ├── SessionClosed     the session is over
-    ├── WrongModelForm    the model cannot be used without an event loop
+    ├── WrongModelForm    the model cannot be used without an event loop, or only so
+    ├── WrongStoreForm    the store cannot be used without an event loop, or only so
     └── TableBroken       a fault of this library
 
 What a model or a tool does wrong is none of these: it is told in results and events.
@@ -15,8 +18,9 @@ What a model or a tool does wrong is none of these: it is told in results and ev
 
 from __future__ import annotations
 
-from agentkit_core import AgentkitError, ApprovalId, Item, Usage
+from agentkit_core import AgentkitError, ApprovalId, Item, ToolCallId, Usage
 from agentkit_loop._steps import ApprovalAsk
+from agentkit_loop.events import TurnResult
 
 
 class ReporterFailed(AgentkitError):
@@ -78,6 +82,32 @@ class UnknownApproval(AgentkitError):
         self.approval_id = approval_id
 
 
+class UnknownCall(AgentkitError):
+    """No such call is under way: it was never made, or it has its result."""
+
+    def __init__(self, call_id: ToolCallId) -> None:
+        super().__init__(
+            f"no call {call_id!r} is under way; `session.view` has those that are, in "
+            f"`pending_calls` and `background_calls`"
+        )
+        self.call_id = call_id
+
+
+class NoResult(AgentkitError):
+    """A turn ended without the result of the type that was wanted of it."""
+
+    def __init__(self, turn: TurnResult, wanted: str, problem: str | None) -> None:
+        why = f"; the last attempt: {problem}" if problem else ""
+        super().__init__(
+            f"the turn ended ({turn.end}) without a result of type {wanted}{why}; "
+            f"`turn` has all that came of it"
+        )
+        self.turn = turn
+        self.wanted = wanted
+        self.problem = problem
+        """What was wrong with the last thing that came for one; None when nothing came."""
+
+
 class SessionClosed(AgentkitError):
     """The session is over."""
 
@@ -94,6 +124,17 @@ class WrongModelForm(AgentkitError):
             f"{'`run` and `session`' if missing == 'open_blocking' else '`run_blocking`'}"
         )
         self.model = model
+        self.missing = missing
+
+
+class WrongStoreForm(AgentkitError):
+    """The store has no form that works without an event loop, or has no other."""
+
+    def __init__(self, store: object, missing: str) -> None:
+        super().__init__(
+            f"{type(store).__name__} has no `{missing}`; use a store that has, or "
+            f"{'`session`' if missing == 'save_blocking' else '`session_blocking`'}"
+        )
         self.missing = missing
 
 

@@ -1,11 +1,14 @@
 """Inputs: what can happen to a run. A host says something, or an effect is answered.
 
-    from the host          answers, with the id of the effect they answer
-    Submit                 ModelResponded  ModelFailed
-    Continue               PreflightAllowed  PreflightRefused  PreflightAsked
-    Resolve                ToolProgressed  ToolDone
-    Cancel                 TimerFired
-    Close
+    from the host            answers, with the id of the effect they answer
+    Submit     Unqueue       MutatorsDone
+    Continue   Configure     Prepared
+    Resolve    Reset         ModelResponded    ModelFailed
+    Cancel     CancelCall    PreflightAllowed  PreflightRefused  PreflightAsked
+    Close                    Started  ToolProgressed  ToolAsked  ToolDone
+                             TimerFired
+                             FinishChecked
+                             Lost, which answers any effect
 
 Each is legal in any phase; what does not fit changes nothing.
 """
@@ -14,9 +17,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from agentkit_core import ApprovalId, Item, JsonValue, ModelResponse, ToolCallId, ToolResult
+from agentkit_core import (
+    ApprovalId,
+    Item,
+    JsonValue,
+    ModelOptions,
+    ModelResponse,
+    ToolCallId,
+    ToolResult,
+)
 from agentkit_loop._effects import EffectId
 from agentkit_loop._steps import ApprovalAsk, ApprovalDecision
 
@@ -45,12 +56,37 @@ class Submit(_Input, frozen=True, tag="submit"):
     lane: Lane = Lane.NEXT
 
 
+class Unqueue(_Input, frozen=True, tag="unqueue"):
+    """The host takes back what it has queued and what has not reached the transcript."""
+
+    lane: Lane | None = None
+    """Which queue; None means both."""
+
+
 class Continue(_Input, frozen=True, tag="continue"):
     """The host lets the run go on, or wants to know what it waits for."""
 
     redrive: bool = False
     """Whether a turn may begin without new input, when the transcript's last item asks for an
     answer: after a failure or a limit."""
+
+
+class Configure(_Input, frozen=True, tag="configure"):
+    """The host changes how the model is asked, from the next call on; None changes nothing."""
+
+    model: str | None = None
+    """Another model's id."""
+    options: ModelOptions | None = None
+    instructions: tuple[Item, ...] | None = None
+    once: ModelOptions | None = None
+    """Options in place of all others, for the turn that runs, or else the next one, only."""
+
+
+class Reset(_Input, frozen=True, tag="reset"):
+    """The host forgets the conversation: transcript, queues, grants and background calls.
+
+    Instructions, options and limits stay. Only while no turn runs.
+    """
 
 
 class Resolve(_Input, frozen=True, tag="resolve"):
@@ -63,14 +99,20 @@ class Resolve(_Input, frozen=True, tag="resolve"):
 
 
 class Cancel(_Input, frozen=True, tag="cancel"):
-    """The host wants the turn to stop now."""
+    """The host wants the turn to stop now. Calls in the background go on."""
 
     partial: ModelResponse | None = None
     """What came of the answer that is being streamed, as `ResponseFold.cancel` gives it."""
 
 
+class CancelCall(_Input, frozen=True, tag="cancel_call"):
+    """The host wants one call to stop, of the round or in the background; the turn goes on."""
+
+    call_id: ToolCallId
+
+
 class Close(_Input, frozen=True, tag="close"):
-    """The host is done with the session; a turn that runs is cancelled."""
+    """The host is done with the session; a turn that runs and background calls are cancelled."""
 
     partial: ModelResponse | None = None
     """See `Cancel`."""
@@ -80,10 +122,34 @@ class _Answer(_Input, frozen=True):
     effect_id: EffectId
 
 
+class MutatorsDone(_Answer, frozen=True, tag="mutators_done"):
+    """`RunMutators`: all have been asked, or one has failed."""
+
+    items: tuple[Item, ...] | None = None
+    """The transcript as they want it; None leaves it as it is."""
+    mutators: tuple[str, ...] = ()
+    """The names of those that changed something, in order."""
+    error: str | None = None
+    """Why nothing must be changed."""
+
+
+class Prepared(_Answer, frozen=True, tag="prepared"):
+    """`Prepare`: the request is ready to be sent."""
+
+    tools: dict[str, str] = field(default_factory=dict)
+    """What the model is offered: each tool's name, and a digest of what is said of it."""
+    stop: bool = False
+    """Whether the turn should end here, without this call."""
+    error: str | None = None
+    """Why the model cannot be asked."""
+
+
 class ModelResponded(_Answer, frozen=True, tag="model_responded"):
     """`CallModel`: the model has answered, and the answer is whole."""
 
     response: ModelResponse
+    retry_items: tuple[Item, ...] = ()
+    """What the model is told if its answer will not do; then it is asked again."""
 
 
 class ModelFailed(_Answer, frozen=True, tag="model_failed"):
@@ -96,7 +162,18 @@ class ModelFailed(_Answer, frozen=True, tag="model_failed"):
 
 
 class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
-    """`Preflight`: the call may run."""
+    """`Preflight`: the call may run, and how."""
+
+    input: dict[str, JsonValue] | None = None
+    """Arguments in place of those that were looked at; None means those."""
+    exclusive: bool = False
+    """Whether nothing may run beside it."""
+    repeatable: bool = False
+    """Whether it may be run again if it is lost: it changes nothing, or is idempotent."""
+    timeout_s: float | None = None
+    """How long it may run; None means as long as it likes."""
+    detach_after_s: float | None = None
+    """When it goes on in the background; 0 means at once, None never."""
 
 
 class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
@@ -104,12 +181,27 @@ class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
 
     result: ToolResult
     """What the model is told."""
+    stop: bool = False
+    """Whether the turn should end after this round."""
 
 
 class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
-    """`Preflight`: someone has to be asked first."""
+    """`Preflight`: someone has to be asked first; then the call may run, as is said here."""
 
     asks: tuple[ApprovalAsk, ...]
+    input: dict[str, JsonValue] | None = None
+    exclusive: bool = False
+    repeatable: bool = False
+    timeout_s: float | None = None
+    detach_after_s: float | None = None
+
+
+class Started(_Answer, frozen=True, tag="started"):
+    """`StartTool`: the tool is about to run; the effect stays unanswered.
+
+    A driver with a store says so, and saves it, before it runs the tool: from then on the call
+    is never begun a second time unless it is `repeatable`.
+    """
 
 
 class ToolProgressed(_Answer, frozen=True, tag="tool_progressed"):
@@ -117,6 +209,16 @@ class ToolProgressed(_Answer, frozen=True, tag="tool_progressed"):
 
     message: str
     data: JsonValue = None
+
+
+class ToolAsked(_Answer, frozen=True, tag="tool_asked"):
+    """`StartTool`: the tool has stopped, and runs again once someone has answered."""
+
+    asks: tuple[ApprovalAsk, ...]
+    token: JsonValue = None
+    """What the tool is given when it runs again."""
+    takes_denials: bool = False
+    """Whether the tool is told of denials too; otherwise a denial ends the call."""
 
 
 class ToolDone(_Answer, frozen=True, tag="tool_done"):
@@ -131,18 +233,39 @@ class TimerFired(_Answer, frozen=True, tag="timer_fired"):
     """`StartTimer`: the time has come."""
 
 
-HostInput = Submit | Continue | Resolve | Cancel | Close
+class FinishChecked(_Answer, frozen=True, tag="finish_checked"):
+    """`CheckFinish`: the turn may end, unless there is more to say."""
+
+    items: tuple[Item, ...] = ()
+    """What the model is told instead of ending the turn."""
+
+
+class Lost(_Answer, frozen=True, tag="lost"):
+    """Any effect: whoever carried it out is gone, and nobody else will answer.
+
+    What may be done again is asked for again, under a new id; of a tool that had been started,
+    `LoopConfig.lost_tool` decides.
+    """
+
+
+HostInput = Submit | Unqueue | Continue | Configure | Reset | Resolve | Cancel | CancelCall | Close
 """What a host can say."""
 
 Answer = (
-    ModelResponded
+    MutatorsDone
+    | Prepared
+    | ModelResponded
     | ModelFailed
     | PreflightAllowed
     | PreflightRefused
     | PreflightAsked
+    | Started
     | ToolProgressed
+    | ToolAsked
     | ToolDone
     | TimerFired
+    | FinishChecked
+    | Lost
 )
 """What an effect can be answered with."""
 

@@ -9,39 +9,64 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from agentkit_core import Item, ModelOptions, SessionId, Transcript
+from agentkit_core import Item, ModelOptions, SessionId, Transcript, UnansweredToolCall
 from agentkit_loop._config import LoopConfig
 from agentkit_loop._draft import Draft
-from agentkit_loop._effects import CallModel, Effect, Preflight, StartTimer, StartTool
+from agentkit_loop._effects import (
+    AnsweredEffect,
+    CallModel,
+    CheckFinish,
+    Effect,
+    Preflight,
+    Prepare,
+    RunMutators,
+    StartTimer,
+    StartTool,
+)
 from agentkit_loop._errors import TableBroken
 from agentkit_loop._inputs import (
     Answer,
+    FinishChecked,
     Input,
+    Lost,
     ModelFailed,
     ModelResponded,
+    MutatorsDone,
     PreflightAllowed,
     PreflightAsked,
     PreflightRefused,
+    Prepared,
+    Started,
     TimerFired,
+    ToolAsked,
     ToolDone,
     ToolProgressed,
 )
 from agentkit_loop._phases import HANDLERS
-from agentkit_loop._state import State
+from agentkit_loop._state import STATE_VERSION, State
 from agentkit_loop._table import EDGES
 from agentkit_loop.events import RunStarted
 
-ANSWERS: Final[Mapping[type[Input], type[Effect]]] = {
-    ModelResponded: CallModel,
-    ModelFailed: CallModel,
-    PreflightAllowed: Preflight,
-    PreflightRefused: Preflight,
-    PreflightAsked: Preflight,
-    ToolProgressed: StartTool,
-    ToolDone: StartTool,
-    TimerFired: StartTimer,
+ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
+    MutatorsDone: (RunMutators,),
+    Prepared: (Prepare,),
+    ModelResponded: (CallModel,),
+    ModelFailed: (CallModel,),
+    PreflightAllowed: (Preflight,),
+    PreflightRefused: (Preflight,),
+    PreflightAsked: (Preflight,),
+    Started: (StartTool,),
+    ToolProgressed: (StartTool,),
+    ToolAsked: (StartTool,),
+    ToolDone: (StartTool,),
+    TimerFired: (StartTimer,),
+    FinishChecked: (CheckFinish,),
+    Lost: (RunMutators, Prepare, CallModel, Preflight, StartTool, StartTimer, CheckFinish),
 }
-"""Type of answer to the type of effect that it answers."""
+"""Type of answer to the types of effect that it answers."""
+
+_LEAVES_IT_OPEN: Final = frozenset({Started, ToolProgressed})
+"""Answers after which the effect still waits for its last one."""
 
 Effects = tuple[Effect, ...]
 """What a step asks for, in order."""
@@ -69,21 +94,40 @@ def start(
         now: Milliseconds since the Unix epoch.
 
     Raises:
-        TranscriptError: The history breaks a rule; `repair` makes one that does not.
+        TranscriptError: The history breaks a rule, or ends with calls that have no result;
+            `repair` makes one that does not.
     """
     items = Transcript(history)
+    if items.open_calls:
+        raise UnansweredToolCall(tuple(call.id for call in items.open_calls), at=len(items))
     state = State(
+        version=STATE_VERSION,
         session_id=session_id,
         model=model,
         options=options or ModelOptions(),
         instructions=tuple(instructions),
         config=config or LoopConfig(),
-        seen_calls=tuple(call.id for item in items for call in item.tool_calls),
+        calls=sum(len(item.tool_calls) for item in items),
         clock=now,
     )
     draft = Draft(state, now=now)
     draft.emit(RunStarted())
     draft.append(*items)
+    return draft.frozen(), tuple(draft.effects)
+
+
+def resume(state: State, *, now: int = 0) -> tuple[State, Effects]:
+    """Go on with a session that was saved, as whoever drives it from here on.
+
+    Afterwards, every effect in `State.out` is to be answered with `Lost`, except a `StartTool`
+    that nobody has started: that one is just carried out.
+
+    Args:
+        state: What was saved.
+        now: Milliseconds since the Unix epoch.
+    """
+    draft = Draft(state, now=now)
+    draft.emit(RunStarted(resumed=True))
     return draft.frozen(), tuple(draft.effects)
 
 
@@ -113,15 +157,18 @@ def step(state: State, given: Input, now: int) -> tuple[State, Effects]:
     if targets is None:
         draft.diagnose(f"{kind.__name__} means nothing while the session is {state.phase}")
         return draft.frozen(), tuple(draft.effects)
-    if answers is not None and kind is not ToolProgressed:
-        del draft.out[given.effect_id]  # type: ignore[union-attr]
+    if answers is not None:
+        effect_id = given.effect_id  # type: ignore[union-attr]
+        draft.answered = draft.out[effect_id]
+        if kind not in _LEAVES_IT_OPEN:
+            del draft.out[effect_id]
     draft.phase = HANDLERS[state.phase][kind](draft, given)
     if draft.phase not in targets:
         raise TableBroken(state.phase, kind.__name__, draft.phase)
     return draft.frozen(), tuple(draft.effects)
 
 
-def _is_late(draft: Draft, given: Answer, answers: type[Effect]) -> bool:
+def _is_late(draft: Draft, given: Answer, answers: tuple[type[AnsweredEffect], ...]) -> bool:
     if isinstance(draft.out.get(given.effect_id), answers):
         return False
     # Progress of a call that has its result already is of no interest to anyone.

@@ -2,26 +2,80 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from decimal import Decimal
+
+from msgspec import Struct, field
+
+from agentkit_core import Usage
 
 
 class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one turn may spend; None means as much as it likes.
+    """What one turn may spend, its tools' own model calls included; None: as much as it likes.
 
-    Looked at before each model call, so a limit is never passed by more than the call that
-    reaches it. A turn that ends by a limit keeps all it has done, and can be continued.
+    Looked at before each model call, so a limit is passed by no more than the call and the round
+    of tools that reach it. A turn that ends by a limit keeps all it has done, and can be
+    continued, with the same limits anew.
     """
 
     max_model_calls: int | None = None
     """How many answers of the model; attempts that failed do not count."""
+    max_requests: int | None = None
+    """How many requests of any model: failed attempts, and those of the tools, included."""
+    max_tool_calls: int | None = None
+    """How many tool calls. Those beyond are answered as not executed; then the model is asked
+    once more, without tools, and the turn ends if it calls one all the same."""
+    max_tokens: int | None = None
+    """How many tokens, prompts and answers together. An answer whose tokens nobody reports cannot
+    be counted: then the turn ends by the limit `unknown_tokens`."""
+    max_cost: dict[str, Decimal] = field(default_factory=dict)
+    """How much money, by currency: `{"USD": Decimal("0.50")}`. An answer without a price is not
+    free: then the turn ends by the limit `unknown_cost`. So does one in another currency."""
+    max_duration_s: float | None = None
+    """How long since the turn began, waiting for people included."""
 
 
-def limit_reached(limits: Limits, *, model_calls: int) -> str | None:
+class Spent(Struct, frozen=True, kw_only=True):
+    """What a turn has spent so far."""
+
+    model_calls: int
+    usage: Usage
+    unreported: bool
+    """Whether an answer came without token counts."""
+    unpriced: bool
+    """Whether an answer came without a price."""
+    duration_ms: int
+
+
+def limit_reached(limits: Limits, spent: Spent) -> str | None:
     """Name the limit that forbids another model call; None if there is none.
 
-    Args:
-        limits: What the turn may spend.
-        model_calls: How many answers it has had.
+    `max_tool_calls` is not among them: it closes the tools, not the turn.
     """
-    most = limits.max_model_calls
-    return "max_model_calls" if most is not None and model_calls >= most else None
+    if limits.max_model_calls is not None and spent.model_calls >= limits.max_model_calls:
+        return "max_model_calls"
+    if limits.max_requests is not None and spent.usage.requests >= limits.max_requests:
+        return "max_requests"
+    if limits.max_tokens is not None:
+        if spent.unreported:
+            return "unknown_tokens"
+        if (spent.usage.tokens.total or 0) >= limits.max_tokens:
+            return "max_tokens"
+    if limits.max_cost:
+        amounts = spent.usage.cost.amounts
+        if any(amounts.get(currency, 0) >= most for currency, most in limits.max_cost.items()):
+            return "max_cost"
+        if spent.unpriced or not amounts.keys() <= limits.max_cost.keys():
+            return "unknown_cost"
+    if limits.max_duration_s is not None and spent.duration_ms >= limits.max_duration_s * 1000:
+        return "max_duration_s"
+    return None
+
+
+def is_unreported(usage: Usage) -> bool:
+    """Whether some of the requests did not say how many tokens they used."""
+    return usage.reported_requests < usage.requests or usage.requests == 0
+
+
+def is_unpriced(usage: Usage) -> bool:
+    """Whether some of the requests have no price."""
+    return usage.priced_requests < usage.requests or usage.requests == 0

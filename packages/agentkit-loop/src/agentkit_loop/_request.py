@@ -9,10 +9,10 @@ from agentkit_loop._state import State
 
 
 def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
-    """Make the request of the model call that is out.
+    """Make the request of the model call that is prepared.
 
     Args:
-        state: The session, while it is calling.
+        state: The session, while it prepares the call.
         tools: What the model is offered.
     """
     turn = state.turn
@@ -27,8 +27,13 @@ def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
 
 
 def _options(state: State) -> ModelOptions:
-    choice, turn = state.options.tool_choice, state.turn
+    options, turn = state.once or state.options, state.turn
+    if turn is None:
+        return options
+    if turn.tools_closed:
+        return replace(options, tool_choice=ToolChoiceMode.NONE)
+    choice = options.tool_choice
     forced = choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool)
-    if forced and state.config.reset_tool_choice and turn is not None and turn.model_calls:
-        return replace(state.options, tool_choice=None)
-    return state.options
+    if forced and state.config.reset_tool_choice and turn.model_calls:
+        return replace(options, tool_choice=None)
+    return options

@@ -1,64 +1,58 @@
 """Rounds: the calls of one answer, from the answer to one tool item. Shared by the phases.
 
 Results come in any order; the tool item has them in call order. A round is over when every
-call has its result, and there is no other way out: cancelling gives the open calls theirs.
+call has its result, and there is no other way out: cancelling gives the open calls theirs, and
+a call that goes on in the background leaves a placeholder.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+import math
+from typing import Any
 
 from msgspec.structs import replace
 
 from agentkit_core import (
     FinishReason,
     Item,
+    StructuredOutput,
     TextOutput,
     ToolCall,
     ToolCallId,
     ToolFailure,
     ToolResult,
+    encode_json,
+)
+from agentkit_loop import _background as background
+from agentkit_loop._asking import granted_to, start_tool, withdraw
+from agentkit_loop._calls import (
+    CUT_OFF,
+    INTERRUPTED,
+    NOT_STARTED,
+    SKIPPED,
+    STEERED,
+    TOO_MANY,
+    UNREADABLE,
+    error_result,
 )
 from agentkit_loop._config import Execution
 from agentkit_loop._draft import Draft
-from agentkit_loop._effects import Preflight, StartTool
-from agentkit_loop._state import CallState, CallStatus
+from agentkit_loop._effects import EffectId, Preflight, StartTimer, TimerKind
+from agentkit_loop._limits import is_unpriced, is_unreported
+from agentkit_loop._state import CallState, CallStatus, Failing
 from agentkit_loop._steps import AfterRound
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import ask_model, end_turn
+from agentkit_loop._turns import drive, end_turn, finish
 from agentkit_loop.events import (
-    ApprovalOutcome,
-    ApprovalResolved,
+    MutationPoint,
     ToolCallRequested,
+    ToolDetached,
     ToolExecutionStarted,
     ToolResultReceived,
     TurnEnd,
 )
 
-CUT_OFF: Final = (
-    "The arguments of this call were cut off by the output limit and nothing was executed. "
-    "Call {name} again with complete arguments, in smaller pieces if they are long."
-)
-UNREADABLE: Final = (
-    "The arguments of this call could not be read ({error}); they may have been cut off by the "
-    "output limit. Nothing was executed. Call {name} again with complete arguments."
-)
-INTERRUPTED: Final = "The run was cancelled while {name} was running; it may have had an effect."
-NOT_STARTED: Final = "The run was cancelled before {name} was started; nothing was executed."
-DENIED: Final = "{name} was not executed: approval was denied."
-
-
-def error_result(
-    call: CallState, text: str, failure: ToolFailure, *, started: bool = False
-) -> ToolResult:
-    """Make the result of a call that the loop answers itself."""
-    return ToolResult(
-        call_id=call.id,
-        output=TextOutput(text),
-        is_error=True,
-        failure=failure,
-        started=started,
-    )
+_UNSTARTED = (CallStatus.NEW, CallStatus.PREFLIGHT, CallStatus.ASKING, CallStatus.READY)
 
 
 def with_own_ids(draft: Draft, item: Item) -> Item:
@@ -68,112 +62,213 @@ def with_own_ids(draft: Draft, item: Item) -> Item:
     """
     if not item.tool_calls:
         return item
-    used = set(draft.seen_calls)
+    used = set[ToolCallId]()
     parts = list(item.parts)
     for at, part in enumerate(parts):
         if isinstance(part, ToolCall):
-            if not part.id or part.id in used:
-                parts[at] = part = replace(part, id=_free_id(used))
+            draft.calls += 1
+            if not part.id or part.id in used or draft.is_call_known(part.id):
+                parts[at] = part = replace(part, id=_free_id(draft, used))
             used.add(part.id)
-            draft.seen_calls += (part.id,)
     return replace(item, parts=tuple(parts))
 
 
-def _free_id(used: set[ToolCallId]) -> ToolCallId:
-    number = len(used) + 1
-    while (call_id := ToolCallId(f"call_{number}")) in used:
+def _free_id(draft: Draft, used: set[ToolCallId]) -> ToolCallId:
+    number = draft.calls
+    while (call_id := ToolCallId(f"call_{number}")) in used or draft.is_call_known(call_id):
         number += 1
     return call_id
 
 
 def open_round(draft: Draft, item: Item) -> None:
     """Take up the calls of an answer that was appended; those that cannot run are answered."""
+    calls = item.tool_calls
+    before = draft.turn.tool_calls
     draft.set_turn(
         calls=tuple(
-            CallState(call.id, call.name, call.input, metadata=call.metadata)
-            for call in item.tool_calls
+            CallState(call.id, call.name, call.input, metadata=call.metadata) for call in calls
         ),
+        tool_calls=before + len(calls),
         stop=False,
     )
-    for call in item.tool_calls:
+    for call in calls:
         draft.emit(ToolCallRequested(call))
     # A provider may stop in the middle of a call and still send arguments that can be read: of
     # an answer that was cut, the last call is never what the model meant.
-    cut = item.tool_calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
-    for call, state in zip(item.tool_calls, draft.turn.calls, strict=True):
+    cut = calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
+    most = draft.config.limits.max_tool_calls
+    for number, (call, state) in enumerate(zip(calls, draft.turn.calls, strict=True), before + 1):
         if call.id == cut:
             text = CUT_OFF.format(name=call.name)
             settle(draft, error_result(state, text, ToolFailure.CUT_OFF))
         elif call.input_error is not None:
             text = UNREADABLE.format(name=call.name, error=call.input_error)
             settle(draft, error_result(state, text, ToolFailure.INVALID_INPUT))
+        elif most is not None and number > most:
+            text = TOO_MANY.format(name=call.name)
+            settle(draft, error_result(state, text, ToolFailure.SKIPPED))
 
 
 def pump(draft: Draft) -> Phase:
     """Take the round as far as it goes without help; every change of a call ends here."""
     sequential = draft.config.execution is Execution.SEQUENTIAL
-    window = [call for call in draft.turn.calls if call.status is not CallStatus.DONE]
-    if not window:
-        return _close_round(draft)
-    if sequential:
-        window = window[:1]
+    while True:
+        window = [call for call in draft.turn.calls if call.status is not CallStatus.DONE]
+        if not window:
+            return _close_round(draft)
+        if sequential:
+            window = window[:1]
+        for call in window:
+            if call.status is CallStatus.NEW:
+                _check(draft, call)
+        calls = draft.turn.calls
+        # No tool of a round begins before all of its calls are checked.
+        if any(call.status is CallStatus.PREFLIGHT for call in calls):
+            return Phase.ROUND
+        if not _start(draft, window):
+            return Phase.ROUND
+        # A call that went to the background at once has made room for another.
+
+
+def _start(draft: Draft, window: list[CallState]) -> bool:
+    """Start what may run now; whether one of them went to the background at once."""
+    running = [call for call in draft.turn.calls if call.status is CallStatus.RUNNING]
+    room = (draft.config.max_parallel or len(draft.turn.calls)) - len(running)
+    alone = any(call.exclusive for call in running)
+    detached = False
     for call in window:
-        if call.status is CallStatus.NEW:
-            _check(draft, call)
-    calls = draft.turn.calls
-    # No tool of a round begins before all of its calls are checked.
-    if any(call.status is CallStatus.PREFLIGHT for call in calls):
-        return Phase.ROUND
-    running = sum(call.status is CallStatus.RUNNING for call in calls)
-    room = (draft.config.max_parallel or len(calls)) - running
-    for call in [call for call in window if call.status is CallStatus.READY][: max(room, 0)]:
-        _run(draft, call)
-    return Phase.ROUND
+        if call.status is not CallStatus.READY:
+            continue
+        if alone or room <= 0 or (call.exclusive and running):
+            # Nothing overtakes a call that waits to be alone: it would wait for ever.
+            break
+        started = _run(draft, call)
+        if call.detach_after_s is not None and call.detach_after_s <= 0:
+            detach(draft, started)
+            detached = True
+            continue
+        running.append(started)
+        room -= 1
+        alone = call.exclusive
+    return detached
 
 
 def _check(draft: Draft, call: CallState) -> None:
     effect_id = draft.issue(
         lambda effect_id: Preflight(
-            effect_id, call.id, call.name, call.input, call.granted, call.metadata
+            effect_id, call.id, call.name, call.input, granted_to(draft, call), call.metadata
         )
     )
     set_call(draft, call.id, status=CallStatus.PREFLIGHT, effect_id=effect_id)
 
 
-def _run(draft: Draft, call: CallState) -> None:
-    effect_id = draft.issue(
-        lambda effect_id: StartTool(
-            effect_id, call.id, call.name, call.input, call.granted, call.metadata
-        )
+def _run(draft: Draft, call: CallState) -> CallState:
+    first = not call.started
+    call = start_tool(draft, call, detaches=call.detach_after_s is not None)
+    if first:
+        draft.emit(ToolExecutionStarted(call.id, call.name, call.input))
+    return set_call(
+        draft,
+        call.id,
+        status=call.status,
+        effect_id=call.effect_id,
+        started=True,
+        timeout_id=_timer(draft, call, TimerKind.TIMEOUT, call.timeout_s),
+        # Time spent waiting for a person does not count: each run has its own.
+        detach_id=_timer(draft, call, TimerKind.DETACH, call.detach_after_s or None),
     )
-    set_call(draft, call.id, status=CallStatus.RUNNING, effect_id=effect_id)
-    draft.emit(ToolExecutionStarted(call.id, call.name, call.input))
+
+
+def _timer(draft: Draft, call: CallState, why: TimerKind, after_s: float | None) -> EffectId | None:
+    if after_s is None:
+        return None
+    at = draft.clock + math.ceil(after_s * 1000)
+    return draft.issue(lambda effect_id: StartTimer(effect_id, at, why, call.id))
 
 
 def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
     """Change fields of a call of the round."""
-    changed = replace(_find(draft, call_id), **changes)
-    draft.set_turn(
-        calls=tuple(changed if call.id == call_id else call for call in draft.turn.calls)
-    )
+    changed = replace(find_call(draft, call_id), **changes)
+    put_call(draft, changed)
     return changed
 
 
-def _find(draft: Draft, call_id: ToolCallId) -> CallState:
+def put_call(draft: Draft, changed: CallState) -> None:
+    """Put a call of the round in the place of what it was."""
+    draft.set_turn(
+        calls=tuple(changed if call.id == changed.id else call for call in draft.turn.calls)
+    )
+
+
+def find_call(draft: Draft, call_id: ToolCallId) -> CallState:
+    """Find a call of the round, which must be there."""
     return next(call for call in draft.turn.calls if call.id == call_id)
+
+
+def settle_as(draft: Draft, call: CallState, result: ToolResult, *, stop: bool = False) -> None:
+    """Give a call a result that came from outside, whatever call it says it answers."""
+    if result.call_id != call.id:
+        draft.diagnose(f"a result for {result.call_id!r} came as the answer to {call.id!r}")
+        result = replace(result, call_id=call.id)
+    settle(draft, result, stop=stop)
 
 
 def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
     """Give a call its result, the first and only one; what it waited for is given up."""
-    call = _find(draft, result.call_id)
+    call = find_call(draft, result.call_id)
     draft.abort(call.effect_id)
-    for ask in call.asks:
-        draft.emit(ApprovalResolved(ask.id, call.id, ApprovalOutcome.WITHDRAWN))
-    set_call(draft, call.id, status=CallStatus.DONE, effect_id=None, asks=(), result=result)
+    draft.abort(call.timeout_id)
+    draft.abort(call.detach_id)
+    withdraw(draft, call)
+    _close_call(draft, call, result)
     turn = draft.turn
-    usage = turn.usage if result.usage is None else turn.usage + result.usage
-    draft.set_turn(stop=turn.stop or stop, usage=usage)
+    if result.usage is not None:
+        spent = result.usage
+        draft.set_turn(
+            usage=turn.usage + spent,
+            unreported=turn.unreported or is_unreported(spent),
+            unpriced=turn.unpriced or is_unpriced(spent),
+        )
+    draft.set_turn(stop=turn.stop or stop)
     draft.emit(ToolResultReceived(call.id, call.name, result))
+
+
+def detach(draft: Draft, call: CallState) -> None:
+    """Let a running call go on in the background; the model is told so in place of its result."""
+    draft.abort(call.detach_id)
+    draft.set_background(replace(call, detach_id=None, detach_after_s=None))
+    text = background.PLACEHOLDER.format(name=call.name)
+    _close_call(draft, call, ToolResult(call_id=call.id, output=TextOutput(text)))
+    draft.emit(ToolDetached(call.id, call.name))
+
+
+def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
+    set_call(
+        draft,
+        call.id,
+        status=CallStatus.DONE,
+        effect_id=None,
+        timeout_id=None,
+        detach_id=None,
+        asks=(),
+        result=result,
+    )
+    if result.added_tools:
+        new = tuple(name for name in result.added_tools if name not in draft.added_tools)
+        draft.added_tools += new
+
+
+def skip_unstarted(draft: Draft) -> None:
+    """Answer each call that does not run: the user has said something new."""
+    for call in draft.turn.calls:
+        if call.status not in _UNSTARTED:
+            continue
+        if call.started:
+            text = STEERED.format(name=call.name)
+            settle(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
+        else:
+            text = SKIPPED.format(name=call.name)
+            settle(draft, error_result(call, text, ToolFailure.SKIPPED))
 
 
 def interrupt_round(draft: Draft) -> None:
@@ -181,17 +276,19 @@ def interrupt_round(draft: Draft) -> None:
     for call in draft.turn.calls:
         if call.status is CallStatus.DONE:
             continue
-        started = call.status is CallStatus.RUNNING
-        text = (INTERRUPTED if started else NOT_STARTED).format(name=call.name)
-        settle(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=started))
+        text = (INTERRUPTED if call.started else NOT_STARTED).format(name=call.name)
+        settle(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=call.started))
     _append_results(draft)
 
 
 def _close_round(draft: Draft) -> Phase:
     stop = draft.turn.stop
+    repeated = _repeats_itself(draft)
     _append_results(draft)
     if stop:
-        return end_turn(draft, TurnEnd.COMPLETED)
+        return finish(draft, TurnEnd.COMPLETED)
+    if repeated:
+        return end_turn(draft, TurnEnd.LIMIT, limit="max_identical_failures")
     if draft.config.yield_after_round:
         draft.give(AfterRound())
         return Phase.PAUSED
@@ -199,12 +296,45 @@ def _close_round(draft: Draft) -> Phase:
 
 
 def after_round(draft: Draft) -> Phase:
-    """Let the host's steering in and ask the model again."""
+    """Let notices and the host's steering in and ask the model again."""
     draft.append_steer()
-    return ask_model(draft)
+    return drive(draft, MutationPoint.AFTER_ROUND)
 
 
 def _append_results(draft: Draft) -> None:
     results = [call.result for call in draft.turn.calls if call.result is not None]
     draft.set_turn(calls=(), stop=False)
     draft.append(Item.tool(*results))
+
+
+def _repeats_itself(draft: Draft) -> bool:
+    """Count calls in a row that fail in the very same way; whether there are too many."""
+    most = draft.config.max_identical_failures
+    if most is None:
+        return False
+    failing = draft.turn.failing
+    for call in draft.turn.calls:
+        result = call.result
+        if result is None or not result.is_error:
+            failing = None
+            continue
+        told = _told(result)
+        same = failing is not None and (failing.name, failing.input, failing.result) == (
+            call.name, call.input, told,
+        )  # fmt: skip
+        times = failing.times + 1 if failing is not None and same else 1
+        failing = Failing(call.name, call.input, told, times)
+        if times >= most:
+            break
+    draft.set_turn(failing=failing)
+    return failing is not None and failing.times >= most
+
+
+def _told(result: ToolResult) -> str:
+    match result.output:
+        case TextOutput(text=text):
+            return text
+        case StructuredOutput(value=value):
+            return encode_json(value).decode()
+        case output:
+            return encode_json(output).decode()

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, overload
 
+from agentkit_loop._approving import decision_on, denied_for
+from agentkit_loop._at_once import NeedsEventLoop, at_once
 from agentkit_loop._conversation import Conversation, Prompt
-from agentkit_loop._steps import Step
+from agentkit_loop._errors import WrongModelForm
+from agentkit_loop._inputs import Configure
+from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, ApprovalRequested, Finished, Step
+from agentkit_loop._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop._table import Phase
 from agentkit_loop.events import Envelope, Event, TurnResult
+from agentkit_loop.ports import BlockingModel, Model
 
 if TYPE_CHECKING:  # neither driver is loaded before it is used
     from agentkit_loop.drivers.blocking import BlockingDriver
     from agentkit_loop.drivers.concurrent import ConcurrentDriver
+
+T = TypeVar("T")
 
 
 class Session(Conversation):
@@ -28,14 +36,38 @@ class Session(Conversation):
 
     _driver: ConcurrentDriver
 
-    async def prompt(self, prompt: Prompt) -> TurnResult:
+    @overload
+    async def prompt(self, prompt: Prompt) -> TurnResult: ...
+    @overload
+    async def prompt(
+        self,
+        prompt: Prompt,
+        *,
+        result_type: type[T],
+        result_mode: ResultMode = ...,
+        result_retries: int = ...,
+    ) -> TypedResult[T]: ...
+    async def prompt(
+        self,
+        prompt: Prompt,
+        *,
+        result_type: type[T] | None = None,
+        result_mode: ResultMode = ResultMode.FORMAT,
+        result_retries: int = 2,
+    ) -> TurnResult | TypedResult[T]:
         """Say something and wait until nothing more is to be done.
 
         Input that is queued meanwhile gets its turns as well, unless a turn is cancelled or
         fails. A failure of the model is a result, not an exception.
 
+        Args:
+            prompt: What to say.
+            result_type: What is to come of it, any type that a tool could take; None means text.
+            result_mode: How the model is told.
+            result_retries: How often it may try again when what it gives does not fit.
+
         Returns:
-            The result of the last turn.
+            The result of the last turn; with `result_type`, that and the value.
 
         Raises:
             ApprovalNeeded: A call waits for approval, and the agent has no `on_approval`.
@@ -43,8 +75,13 @@ class Session(Conversation):
             SessionClosed: The session is over.
         """
         with self._alone("prompt"):
-            self._begin(prompt, "prompt")
-            return await self._until_done()
+            if result_type is None:
+                self._begin(prompt, "prompt")
+                return await self._until_done()
+            wanted = Wanted(result_type, result_mode, result_retries)
+            with wanted.of(self._driver):
+                self._begin(prompt, "prompt")
+                return wanted.result(await self._until_done())
 
     async def continue_(self) -> TurnResult:
         """Begin a turn without new input: after a failure, a limit, or for what is queued.
@@ -92,7 +129,7 @@ class Session(Conversation):
                     if step is None:
                         await driver.advance()
                     else:
-                        done = self._ends_stream(step)
+                        done = await self._ends_stream(step)
             finally:
                 driver.listened = False
                 unsubscribe()
@@ -110,22 +147,116 @@ class Session(Conversation):
             self._nudge()
             return await self._driver.next()
 
+    async def wait_idle(self) -> None:
+        """Wait until no turn runs and nobody works on the session; at once if that is so.
+
+        Calls in the background may go on. Not for whoever works on the session: it would wait
+        for itself.
+        """
+        while self._working or self._driver.state.turn is not None:
+            await self._driver.something_new()
+
+    async def wait_background(self) -> None:
+        """Wait until a call in the background is over, or asks; at once if none runs.
+
+        Then `next`, or `stream` without a prompt, tells the model; `prompt` does so beside what
+        it says.
+        """
+        state = self._driver.state
+        running, notices = dict(state.background), state.notices
+        while (
+            any(not call.asks for call in self._driver.state.background.values())
+            and self._driver.state.background.keys() == running.keys()
+            and self._driver.state.notices == notices
+        ):
+            await self._driver.something_new()
+
+    async def flush(self) -> None:
+        """Save now what was decided; where there is no store, nothing happens.
+
+        Everything is saved before anything comes of it, so this is for what was said to a session
+        on which nobody works: a decision on an approval, input that is queued.
+
+        Raises:
+            StaleSave: Someone else has gone on with the session.
+        """
+        await self._driver.flush()
+
+    async def change_model(self, model: Model) -> None:
+        """Ask another model from the next call on.
+
+        Raises:
+            WrongModelForm: The model has no `open`.
+            SessionClosed: The session is over.
+        """
+        if not hasattr(model, "open"):
+            raise WrongModelForm(model.name, "open")
+        self._post(Configure(model=model.name))
+        self._driver.use_model(model.open(self.id))
+
     async def close(self) -> None:
         """End the session; a turn that runs is cancelled. Calling it again does nothing.
+
+        A session that is stored is over there too; to go on later, leave its `async with`.
 
         Raises:
             ReporterFailed: A reporter could not take the last events; the session is closed.
         """
         if self._driver.state.phase is not Phase.CLOSED:
-            self._driver.on_thread(self._driver.close)
-            self._driver.drop_steps()
-            await self._driver.end()
-            self._driver.raise_failure()
+            if self._driver.broken is None:
+                self._driver.on_thread(self._driver.close)
+                self._driver.drop_steps()
+            await self.suspend()
+
+    async def suspend(self) -> None:
+        """Stop working here, and leave the session as it is stored; see `Agent.session`.
+
+        What runs at this moment is given up. The object cannot be used any more.
+
+        Raises:
+            ReporterFailed: A reporter could not take the last events.
+        """
+        if self._driver.broken is None:
+            await self._driver.flush()
+        await self._driver.end()
+        self._driver.raise_failure()
 
     async def _until_done(self) -> TurnResult:
-        while (result := self._go_on(await self._driver.next())) is None:
-            pass
-        return result
+        driver = self._driver
+        while True:
+            step = await driver.next()
+            if isinstance(step, ApprovalRequested):
+                if not await self._answer(self._to_ask(step)):
+                    await driver.something_new()
+                continue
+            if isinstance(step, Finished) and not self._has_more and self._waits_for_background:
+                await self._next_background()
+                if self._has_more or driver.has_word:
+                    continue
+            result = self._go_on(step)
+            if result is not None:
+                return result
+
+    async def _next_background(self) -> None:
+        while self._waits_for_background and not self._has_more and not self._driver.has_word:
+            await self._driver.something_new()
+
+    async def _ends_stream(self, step: Step) -> bool:
+        """Do what a step asks for; whether the host has the word, or all is done."""
+        if isinstance(step, ApprovalRequested):
+            return not await self.answer(step)
+        return self._go_on(step) is not None
+
+    async def answer(self, step: ApprovalRequested) -> bool:
+        """Have the agent's `on_approval` answer; whether there is one."""
+        return self._on_approval is not None and await self._answer(step.asks)
+
+    async def _answer(self, asks: tuple[ApprovalAsk, ...]) -> bool:
+        """Have the host answer; whether it was asked anything."""
+        for ask in asks:
+            if ask in self.asks and self._on_approval is not None:
+                self._decided(ask, await decision_on(self._on_approval, ask))
+        return bool(asks)
 
 
 class BlockingSession(Conversation):
@@ -139,11 +270,34 @@ class BlockingSession(Conversation):
 
     _driver: BlockingDriver
 
-    def prompt(self, prompt: Prompt) -> TurnResult:
+    @overload
+    def prompt(self, prompt: Prompt) -> TurnResult: ...
+    @overload
+    def prompt(
+        self,
+        prompt: Prompt,
+        *,
+        result_type: type[T],
+        result_mode: ResultMode = ...,
+        result_retries: int = ...,
+    ) -> TypedResult[T]: ...
+    def prompt(
+        self,
+        prompt: Prompt,
+        *,
+        result_type: type[T] | None = None,
+        result_mode: ResultMode = ResultMode.FORMAT,
+        result_retries: int = 2,
+    ) -> TurnResult | TypedResult[T]:
         """Say something and wait until nothing more is to be done; see `Session.prompt`."""
         with self._alone("prompt"):
-            self._begin(prompt, "prompt")
-            return self._until_done()
+            if result_type is None:
+                self._begin(prompt, "prompt")
+                return self._until_done()
+            wanted = Wanted(result_type, result_mode, result_retries)
+            with wanted.of(self._driver):
+                self._begin(prompt, "prompt")
+                return wanted.result(self._until_done())
 
     def continue_(self) -> TurnResult:
         """Begin a turn without new input; see `Session.continue_`."""
@@ -185,15 +339,56 @@ class BlockingSession(Conversation):
             self._nudge()
             return self._driver.next()
 
+    def change_model(self, model: BlockingModel) -> None:
+        """Ask another model from the next call on; see `Session.change_model`."""
+        if not hasattr(model, "open_blocking"):
+            raise WrongModelForm(model.name, "open_blocking")
+        self._post(Configure(model=model.name))
+        self._driver.use_model(model.open_blocking(self.id))
+
     def close(self) -> None:
         """End the session; see `Session.close`."""
         if self._driver.state.phase is not Phase.CLOSED:
-            self._driver.on_thread(self._driver.close)
-            self._driver.drop_steps()
-            self._driver.end()
-            self._driver.raise_failure()
+            if self._driver.broken is None:
+                self._driver.on_thread(self._driver.close)
+                self._driver.drop_steps()
+            self.suspend()
+
+    def suspend(self) -> None:
+        """Stop working here, and leave the session as it is stored; see `Session.suspend`."""
+        self._driver.end()
+        self._driver.raise_failure()
 
     def _until_done(self) -> TurnResult:
-        while (result := self._go_on(self._driver.next())) is None:
-            pass
-        return result
+        while True:
+            step = self._driver.next()
+            if isinstance(step, ApprovalRequested):
+                self._answer(self._to_ask(step))
+                continue
+            result = self._go_on(step)
+            if result is not None:
+                return result
+
+    def _ends_stream(self, step: Step) -> bool:
+        """Do what a step asks for; whether the host has the word, or all is done."""
+        if isinstance(step, ApprovalRequested):
+            return not self.answer(step)
+        return self._go_on(step) is not None
+
+    def answer(self, step: ApprovalRequested) -> bool:
+        """Have the agent's `on_approval` answer; whether there is one."""
+        return self._on_approval is not None and self._answer(step.asks)
+
+    def _answer(self, asks: tuple[ApprovalAsk, ...]) -> bool:
+        """Have the host answer; whether it was asked anything."""
+        for ask in asks:
+            if ask in self.asks:
+                self._decided(ask, self._decision_on(ask))
+        return bool(asks)
+
+    def _decision_on(self, ask: ApprovalAsk) -> ApprovalDecision:
+        assert self._on_approval is not None  # noqa: S101  (only then is anything to be asked)
+        try:
+            return at_once(decision_on(self._on_approval, ask))
+        except NeedsEventLoop as error:
+            return denied_for(error, ask)

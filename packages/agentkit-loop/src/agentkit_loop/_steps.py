@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from msgspec import Struct, field
 
 from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId
 from agentkit_loop.events import TurnResult
+from agentkit_tools_core import Want
 
 
 class ApprovalAsk(Struct, frozen=True, omit_defaults=True):
-    """A call that waits until someone says yes or no."""
+    """A call that waits until someone says yes or no, or gives an answer."""
 
     id: ApprovalId
     """A fingerprint of what is asked; two calls that want the same have the same."""
@@ -26,6 +29,21 @@ class ApprovalAsk(Struct, frozen=True, omit_defaults=True):
     """Why it has to be asked, for people."""
     metadata: MetadataMap = field(default_factory=dict)
     """The facts of the request."""
+    want: Want = Want.APPROVAL
+    """A yes; or data (a question), or a login: the tool is given the decision's `answer`."""
+    schema: dict[str, JsonValue] | None = None
+    """For questions: JSON Schema of the answer that is wanted."""
+    background: bool = False
+    """Whether the call goes on in the background, so that no turn waits for it."""
+
+
+class GrantScope(StrEnum):
+    """For how much a yes counts. "Always" is a policy's business; see `Rules`."""
+
+    ONCE = "once"
+    """For this call."""
+    SESSION = "session"
+    """For every call of the session that asks for exactly the same, siblings that wait included."""
 
 
 class ApprovalDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -35,7 +53,11 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str | None = None
     """For the model, when denied; None says just that it was denied."""
     input: dict[str, JsonValue] | None = None
-    """When approved: arguments to run with instead. The transcript keeps the model's own."""
+    """When approved: arguments to run with instead. The transcript keeps the model's own. Only
+    before a call has run; a tool that asks in the middle of its run cannot be given others."""
+    answer: JsonValue = None
+    """When approved: what a question asked for."""
+    scope: GrantScope = GrantScope.ONCE
 
 
 class _Step(Struct, frozen=True, omit_defaults=True, tag_field="type"):
@@ -46,11 +68,14 @@ class ApprovalRequested(_Step, frozen=True, tag="approval_requested"):
     """Calls wait for approval; the turn goes on when each is approved or denied."""
 
     asks: tuple[ApprovalAsk, ...]
-    """All that are open, in call order."""
+    """All that are open: those of background calls, then the turn's in call order."""
 
 
 class AwaitingInput(_Step, frozen=True, tag="awaiting_input"):
-    """There is nothing to do; submit something."""
+    """There is nothing to do; submit something, or go on if there are notices."""
+
+    notices: int = 0
+    """How many background calls are over that the model was not told of; a turn tells it."""
 
 
 class AfterRound(_Step, frozen=True, tag="after_round"):

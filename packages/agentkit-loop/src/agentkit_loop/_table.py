@@ -3,22 +3,24 @@
 A session is in one phase at a time. A turn runs exactly in the phases between `idle` and
 `closed`:
 
-    idle      no turn; the host has the word
-    calling   the model is asked, and answers
-    backoff   a model call failed; the next attempt waits for its time
-    round     the model's calls are checked, approved and run, until all have a result
-    paused    a round is over, and the host wanted the word before the model is asked again
-    closed    the end
+    idle       no turn; the host has the word
+    mutating   mutators are shown the transcript
+    preparing  the next request is made
+    calling    the model is asked, and answers
+    backoff    a model call failed; the next attempt waits for its time
+    round      the model's calls are checked, approved and run, until all have a result
+    paused     a round is over, and the host wanted the word before the model is asked again
+    finishing  the model has nothing more to do, and hooks are asked whether the turn may end
+    closed     the end
 
-          ┌──────────────────────── a turn ends ───────────────────────┐
-          ▼                                                            │
-        idle ──Continue──► calling ──ModelResponded──► round ──────────┤
-                            │ ▲  ▲                      │ │            │
-                ModelFailed ▼ │  └────── all done ──────┘ ▼            │
-                          backoff ◄─┘ TimerFired        paused ────────┘
+    idle ──► mutating ──► preparing ──► calling ──► round ──► mutating (the next model call)
+                              ▲           │           └─────► paused ──► mutating
+                              └─ backoff ◄┘
+                                          └──► finishing ──► idle
 
-`Cancel` leads from any phase of a turn to idle in one step, `Close` from anywhere to closed. So
-no phase is a trap, whatever becomes of the world: a host can always get out.
+`docs/kernel.md` has the whole diagram, drawn from the table below. `Cancel` leads from any phase
+of a turn to idle in one step, `Close` from anywhere to closed. So no phase is a trap, whatever
+becomes of the world: a host can always get out.
 
 The kernel looks up a row, lets the phase decide among its targets, and takes no other. An input
 without a row does not fit the phase; it changes nothing and is told as a diagnostic. Answers
@@ -33,19 +35,29 @@ from typing import Final
 
 from agentkit_loop._inputs import (
     Cancel,
+    CancelCall,
     Close,
+    Configure,
     Continue,
+    FinishChecked,
     Input,
+    Lost,
     ModelFailed,
     ModelResponded,
+    MutatorsDone,
     PreflightAllowed,
     PreflightAsked,
     PreflightRefused,
+    Prepared,
+    Reset,
     Resolve,
+    Started,
     Submit,
     TimerFired,
+    ToolAsked,
     ToolDone,
     ToolProgressed,
+    Unqueue,
 )
 
 
@@ -53,55 +65,119 @@ class Phase(StrEnum):
     """Where a session stands."""
 
     IDLE = "idle"
+    MUTATING = "mutating"
+    PREPARING = "preparing"
     CALLING = "calling"
     BACKOFF = "backoff"
     ROUND = "round"
     PAUSED = "paused"
+    FINISHING = "finishing"
     CLOSED = "closed"
 
 
-_AFTER_ROUND: Final = frozenset({Phase.ROUND, Phase.PAUSED, Phase.CALLING, Phase.IDLE})
+Row = Mapping[type[Input], frozenset[Phase]]
+"""Type of input to the phases that may follow."""
+
+
+def _to(*phases: Phase) -> frozenset[Phase]:
+    return frozenset(phases)
+
+
+_ASK: Final = (Phase.MUTATING, Phase.PREPARING)
+"""The model is to be asked again, if a limit and the last item allow."""
+_END: Final = (Phase.FINISHING, Phase.IDLE)
+"""The model has nothing more to do."""
+_BEGIN: Final = _to(Phase.IDLE, *_ASK)
+"""A turn may begin."""
+_AFTER_ROUND: Final = _to(Phase.ROUND, Phase.PAUSED, *_ASK, *_END)
 """A call got its result: the round goes on, or it was the last one."""
 
-EDGES: Final[Mapping[Phase, Mapping[type[Input], frozenset[Phase]]]] = {
+
+def _busy(phase: Phase, row: Row) -> Row:
+    """Make the row of a phase of a turn: what is alike in all of them, and its own.
+
+    Calls in the background, queues and settings have nothing to do with the phase.
+    """
+    stays = _to(phase)
+    anywhere: Row = {
+        Submit: stays,
+        Unqueue: stays,
+        Continue: stays,
+        Configure: stays,
+        Resolve: stays,
+        CancelCall: stays,
+        Started: stays,
+        ToolProgressed: stays,
+        ToolAsked: stays,
+        ToolDone: stays,
+        TimerFired: stays,
+        Lost: stays,
+        Cancel: _to(Phase.IDLE),
+        Close: _to(Phase.CLOSED),
+    }
+    return {**anywhere, **row}
+
+
+EDGES: Final[Mapping[Phase, Row]] = {
     Phase.IDLE: {
-        Submit: frozenset({Phase.IDLE}),
-        Continue: frozenset({Phase.IDLE, Phase.CALLING}),
-        Close: frozenset({Phase.CLOSED}),
+        Submit: _to(Phase.IDLE),
+        Unqueue: _to(Phase.IDLE),
+        Continue: _BEGIN,
+        Configure: _to(Phase.IDLE),
+        Reset: _to(Phase.IDLE),
+        Resolve: _BEGIN,
+        CancelCall: _BEGIN,
+        Started: _to(Phase.IDLE),
+        ToolProgressed: _to(Phase.IDLE),
+        ToolAsked: _to(Phase.IDLE),
+        ToolDone: _BEGIN,
+        TimerFired: _BEGIN,
+        Lost: _BEGIN,
+        Close: _to(Phase.CLOSED),
     },
-    Phase.CALLING: {
-        Submit: frozenset({Phase.CALLING}),
-        Continue: frozenset({Phase.CALLING}),
-        ModelResponded: frozenset({Phase.CALLING, Phase.ROUND, Phase.PAUSED, Phase.IDLE}),
-        ModelFailed: frozenset({Phase.BACKOFF, Phase.IDLE}),
-        Cancel: frozenset({Phase.IDLE}),
-        Close: frozenset({Phase.CLOSED}),
-    },
-    Phase.BACKOFF: {
-        Submit: frozenset({Phase.BACKOFF}),
-        Continue: frozenset({Phase.BACKOFF}),
-        TimerFired: frozenset({Phase.CALLING}),
-        Cancel: frozenset({Phase.IDLE}),
-        Close: frozenset({Phase.CLOSED}),
-    },
-    Phase.ROUND: {
-        Submit: frozenset({Phase.ROUND}),
-        Continue: frozenset({Phase.ROUND}),
-        Resolve: _AFTER_ROUND,
-        PreflightAllowed: frozenset({Phase.ROUND}),
-        PreflightRefused: _AFTER_ROUND,
-        PreflightAsked: frozenset({Phase.ROUND}),
-        ToolProgressed: frozenset({Phase.ROUND}),
-        ToolDone: _AFTER_ROUND,
-        Cancel: frozenset({Phase.IDLE}),
-        Close: frozenset({Phase.CLOSED}),
-    },
-    Phase.PAUSED: {
-        Submit: frozenset({Phase.PAUSED}),
-        Continue: frozenset({Phase.CALLING, Phase.IDLE}),
-        Cancel: frozenset({Phase.IDLE}),
-        Close: frozenset({Phase.CLOSED}),
-    },
+    Phase.MUTATING: _busy(
+        Phase.MUTATING,
+        {MutatorsDone: _to(Phase.PREPARING, *_END)},
+    ),
+    Phase.PREPARING: _busy(
+        Phase.PREPARING,
+        {Prepared: _to(Phase.CALLING, *_END)},
+    ),
+    Phase.CALLING: _busy(
+        Phase.CALLING,
+        {
+            ModelResponded: _to(Phase.ROUND, Phase.PAUSED, *_ASK, *_END),
+            ModelFailed: _to(Phase.BACKOFF, Phase.IDLE),
+            Lost: _to(Phase.CALLING, Phase.PREPARING, Phase.IDLE),
+        },
+    ),
+    Phase.BACKOFF: _busy(
+        Phase.BACKOFF,
+        {TimerFired: _to(Phase.BACKOFF, Phase.CALLING, Phase.PREPARING)},
+    ),
+    Phase.ROUND: _busy(
+        Phase.ROUND,
+        {
+            Submit: _AFTER_ROUND,
+            Resolve: _AFTER_ROUND,
+            CancelCall: _AFTER_ROUND,
+            PreflightAllowed: _AFTER_ROUND,
+            PreflightRefused: _AFTER_ROUND,
+            PreflightAsked: _AFTER_ROUND,
+            ToolAsked: _to(Phase.ROUND),
+            ToolDone: _AFTER_ROUND,
+            TimerFired: _AFTER_ROUND,
+            Lost: _AFTER_ROUND,
+        },
+    ),
+    Phase.PAUSED: _busy(
+        Phase.PAUSED,
+        {Continue: _to(*_ASK, Phase.IDLE)},
+    ),
+    Phase.FINISHING: _busy(
+        Phase.FINISHING,
+        {FinishChecked: _to(*_ASK, Phase.IDLE)},
+    ),
     Phase.CLOSED: {},
 }
 """Phase and type of input to the phases that may follow."""

@@ -38,15 +38,22 @@ class Teller:
         session_id: For the envelopes.
         now_ms: The clock.
         reporters: Told in this order; those that `require_reporter` lets by.
+        seq: The number of the last envelope there was, for a session that goes on.
     """
 
     def __init__(
-        self, session_id: SessionId, now_ms: Callable[[], int], reporters: Iterable[Reporter]
+        self,
+        session_id: SessionId,
+        now_ms: Callable[[], int],
+        reporters: Iterable[Reporter],
+        *,
+        seq: int = 0,
     ) -> None:
         self._session_id = session_id
         self._now_ms = now_ms
         self._reporters = tuple(reporters)
-        self._seq = 0
+        self.seq = seq
+        """The number of the last envelope."""
         self._at = 0
         self._telling = False
         self._waiting: deque[Envelope] = deque()
@@ -71,13 +78,13 @@ class Teller:
 
         return unsubscribe
 
-    def tell(self, event: Event, turn_id: TurnId | None) -> None:
+    def tell(self, event: Event, turn_id: TurnId | None, number: int | None = None) -> None:
         """Tell an event; never raises."""
-        self._seq += 1
+        self.seq += 1
         now = self._now_ms()
         if now > self._at:
             self._at = now
-        envelope = Envelope(self._seq, self._session_id, self._at, event, turn_id)
+        envelope = Envelope(self.seq, self._session_id, self._at, event, turn_id, number)
         if self._telling:
             self._waiting.append(envelope)
             return

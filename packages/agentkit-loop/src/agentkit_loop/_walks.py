@@ -15,6 +15,8 @@ from agentkit_core import (
     FailureKind,
     FinishReason,
     Item,
+    ItemKind,
+    ModelOptions,
     ModelResponse,
     ProviderFailure,
     Reasoning,
@@ -28,30 +30,61 @@ from agentkit_core import (
     ToolResult,
     Usage,
 )
-from agentkit_loop._config import BusyInput, Execution, LoopConfig, QueueMode
-from agentkit_loop._effects import CallModel, Effect, EffectId, Preflight, StartTimer, StartTool
+from agentkit_loop._config import (
+    BackgroundDone,
+    BusyInput,
+    Execution,
+    LoopConfig,
+    LostTool,
+    MutatorFailure,
+    QueueMode,
+    SteerPolicy,
+)
+from agentkit_loop._effects import (
+    AnsweredEffect,
+    CallModel,
+    CheckFinish,
+    Effect,
+    EffectId,
+    Preflight,
+    Prepare,
+    RunMutators,
+    StartTimer,
+    StartTool,
+)
 from agentkit_loop._inputs import (
     Cancel,
+    CancelCall,
     Close,
+    Configure,
     Continue,
+    FinishChecked,
     Input,
     Lane,
+    Lost,
     ModelFailed,
     ModelResponded,
+    MutatorsDone,
     PreflightAllowed,
     PreflightAsked,
     PreflightRefused,
+    Prepared,
+    Reset,
     Resolve,
+    Started,
     Submit,
     TimerFired,
+    ToolAsked,
     ToolDone,
     ToolProgressed,
+    Unqueue,
 )
 from agentkit_loop._kernel import start, step
 from agentkit_loop._limits import Limits
 from agentkit_loop._state import State
-from agentkit_loop._steps import ApprovalAsk, ApprovalDecision
+from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, GrantScope
 from agentkit_loop._table import Phase
+from agentkit_tools_core import Want
 
 
 class Walked(NamedTuple):
@@ -96,7 +129,10 @@ def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[Walked
 
 def is_settled(state: State) -> bool:
     """Whether nothing more happens unless a host says something."""
-    return state.phase is Phase.CLOSED or (state.phase is Phase.IDLE and not state.inputs)
+    if state.phase is Phase.CLOSED:
+        return True
+    idle = state.phase is Phase.IDLE and not state.inputs
+    return idle and not state.notices and not state.background
 
 
 def _config(chance: Random) -> LoopConfig:
@@ -105,9 +141,22 @@ def _config(chance: Random) -> LoopConfig:
         max_parallel=chance.choice((None, 1, 2)),
         queue_mode=chance.choice(list(QueueMode)),
         busy_input=chance.choice(list(BusyInput)),
+        steer_policy=chance.choice(list(SteerPolicy)),
         yield_after_round=chance.random() < 0.3,
         keep_failed=chance.random() < 0.5,
-        limits=Limits(max_model_calls=chance.choice((None, 2, 5))),
+        deny_ends_turn=chance.random() < 0.2,
+        background_done=chance.choice(list(BackgroundDone)),
+        lost_tool=chance.choice(list(LostTool)),
+        on_mutator_error=chance.choice(list(MutatorFailure)),
+        max_identical_failures=chance.choice((None, 2, 3)),
+        limits=Limits(
+            max_model_calls=chance.choice((None, None, 2, 5)),
+            max_tool_calls=chance.choice((None, None, None, 3)),
+            max_tokens=chance.choice((None, None, None, 40)),
+            max_duration_s=chance.choice((None, None, 0.4)),
+        ),
+        mutate=chance.random() < 0.5,
+        check_finish=chance.random() < 0.3,
     )
 
 
@@ -117,21 +166,64 @@ def _input(state: State, chance: Random, at: int) -> Input:
         lane = chance.choice(list(Lane))
         kinds = (Item.user, Item.user, Item.user, Item.context, Item.notification, Item.assistant)
         return Submit((chance.choice(kinds)(f"said-{at}"),), lane)
-    if draw < 0.30:
+    if draw < 0.28:
         return Continue(redrive=chance.random() < 0.3)
-    if draw < 0.34:
-        return Cancel(_partial(state, chance))
-    if draw < 0.36:
-        return TimerFired(EffectId(f"e{chance.randint(1, 40)}"))
-    if draw < 0.38:
-        return ToolDone(EffectId("e0"), _result(ToolCallId("nobody")))
-    if draw < 0.382:
+    if draw < 0.40:
+        return _odd_input(state, chance, draw)
+    if draw < 0.402:
         return Close(_partial(state, chance))
     if draw < 0.55 and state.asks:
         return _resolution(state, chance)
     if draw < 0.56:
         return Resolve(ApprovalId("nobody"), ApprovalDecision(approve=True))
     return _answer(state, chance, well=False) or Continue()
+
+
+def _odd_input(state: State, chance: Random, draw: float) -> Input:
+    if draw < 0.31:
+        return Cancel(_partial(state, chance))
+    if draw < 0.33:
+        return CancelCall(ToolCallId(chance.choice((*_calls(state), "nobody"))))
+    if draw < 0.34:
+        return Unqueue(chance.choice((None, *Lane)))
+    if draw < 0.345:
+        return Reset()
+    if draw < 0.355:
+        return Configure(
+            model=chance.choice((None, "another")), once=chance.choice((None, ModelOptions(seed=1)))
+        )
+    if draw < 0.37:
+        # Of somebody who was thought to be lost, or never was.
+        late = EffectId(f"e{chance.randint(0, state.effects + 3)}")
+        kinds = (TimerFired, Started, Lost, Prepared, MutatorsDone, FinishChecked)
+        return chance.choice(kinds)(late)
+    if draw < 0.38:
+        return ToolDone(EffectId("e0"), _result(ToolCallId("nobody")))
+    if state.out:
+        return _hostile(chance.choice(sorted(state.out)), chance)
+    return Continue()
+
+
+def _hostile(effect_id: EffectId, chance: Random) -> Input:
+    """An answer that does not go with its effect, or not with its call."""
+    odd = Item(ItemKind.USER, (Text("I am no answer"),))
+    return chance.choice(
+        (
+            ToolDone(effect_id, _result(ToolCallId("nobody"))),
+            ModelResponded(effect_id, ModelResponse(odd)),
+            ModelResponded(effect_id, ModelResponse(Item.assistant("ok")), (Item.assistant("no"),)),
+            FinishChecked(effect_id, (Item.tool(_result(ToolCallId("nobody"))),)),
+            PreflightRefused(effect_id, _result(ToolCallId("nobody"), is_error=True)),
+            PreflightAsked(effect_id, ()),
+            ToolAsked(effect_id, ()),
+            TimerFired(effect_id),
+        )
+    )
+
+
+def _calls(state: State) -> tuple[str, ...]:
+    calls = () if state.turn is None else state.turn.calls
+    return (*state.background, *(call.id for call in calls))
 
 
 def _cooperative(state: State, chance: Random) -> Input:
@@ -153,7 +245,12 @@ def _partial(state: State, chance: Random) -> ModelResponse | None:
 def _resolution(state: State, chance: Random) -> Resolve:
     ask = chance.choice(state.asks)
     patched = {"patched": chance.randint(0, 9)} if chance.random() < 0.2 else None
-    decision = ApprovalDecision(approve=chance.random() < 0.7, input=dict(patched or {}) or None)
+    decision = ApprovalDecision(
+        approve=chance.random() < 0.7,
+        input=dict(patched or {}) or None,
+        answer="an answer",
+        scope=chance.choice(list(GrantScope)),
+    )
     return Resolve(ask.id, decision, ask.call_id)
 
 
@@ -161,18 +258,72 @@ def _answer(state: State, chance: Random, *, well: bool) -> Input | None:
     if not state.out:
         return None
     effect = state.out[chance.choice(sorted(state.out))]
+    if not well and chance.random() < 0.08:
+        return Lost(effect.id)
+    return _of_effect(state, effect, chance, well=well)
+
+
+def _of_effect(state: State, effect: AnsweredEffect, chance: Random, *, well: bool) -> Input:
     match effect:
+        case RunMutators():
+            return _mutation(state, effect, chance, well=well)
+        case Prepare():
+            if not well and chance.random() < 0.08:
+                return chance.choice(
+                    (Prepared(effect.id, error="no"), Prepared(effect.id, stop=True))
+                )
+            return Prepared(effect.id, {"read": chance.choice("ab"), "write": "c"})
         case CallModel():
             return _model_answer(state, effect, chance, well=well)
         case Preflight():
             return _verdict(effect, chance, well=well)
         case StartTool():
-            if not well and chance.random() < 0.2:
-                return ToolProgressed(effect.id, "half done")
-            result = _result(effect.call_id, is_error=chance.random() < 0.2)
-            return ToolDone(effect.id, result, stop=chance.random() < 0.1)
+            return _tool_answer(effect, chance, well=well)
         case StartTimer():
             return TimerFired(effect.id)
+        case CheckFinish():
+            more = (Item.user("go on"),) if not well and chance.random() < 0.4 else ()
+            return FinishChecked(effect.id, more)
+
+
+def _mutation(state: State, effect: RunMutators, chance: Random, *, well: bool) -> Input:
+    draw = chance.random()
+    items = state.transcript.items
+    if well or draw < 0.5:
+        return MutatorsDone(effect.id)
+    if draw < 0.6:
+        return MutatorsDone(effect.id, error="a mutator failed")
+    if draw < 0.65:
+        return MutatorsDone(effect.id, items)
+    # Cut anywhere: in between a call and its result as well.
+    return MutatorsDone(effect.id, items[chance.randint(0, len(items)) :], ("cut",))
+
+
+def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
+    draw = chance.random()
+    if not well and draw < 0.1:
+        return ToolProgressed(effect.id, "half done")
+    if not well and draw < 0.2:
+        return Started(effect.id)
+    if draw < (0.1 if well else 0.35):
+        return _tool_asks(effect, chance)
+    usage = _usage() if chance.random() < 0.2 else None
+    result = _result(effect.call_id, is_error=chance.random() < 0.2, usage=usage)
+    return ToolDone(effect.id, result, stop=chance.random() < 0.1)
+
+
+def _tool_asks(effect: StartTool, chance: Random) -> ToolAsked:
+    want = chance.choice(list(Want))
+    ask = ApprovalAsk(
+        ApprovalId(f"{want}:{len(effect.answers) + len(effect.granted) + len(effect.denied)}"),
+        effect.call_id,
+        effect.name,
+        effect.input,
+        str(want),
+        "asks in the middle",
+        want=want,
+    )
+    return ToolAsked(effect.id, (ask,), {"at": 1}, takes_denials=chance.random() < 0.3)
 
 
 def _model_answer(state: State, effect: CallModel, chance: Random, *, well: bool) -> Input:
@@ -185,7 +336,8 @@ def _model_answer(state: State, effect: CallModel, chance: Random, *, well: bool
             item = Item.assistant()
         return ModelFailed(effect.id, ModelResponse(item, failure), chance.random())
     calls = 0 if well and chance.random() < 0.6 else chance.choice((0, 1, 2, 3))
-    return ModelResponded(effect.id, ModelResponse(_answer_item(state, chance, calls=calls)))
+    again = () if well or chance.random() < 0.9 else (Item.user("that will not do"),)
+    return ModelResponded(effect.id, ModelResponse(_answer_item(state, chance, calls=calls)), again)
 
 
 def _answer_item(state: State, chance: Random, *, calls: int) -> Item:
@@ -203,18 +355,22 @@ def _answer_item(state: State, chance: Random, *, calls: int) -> Item:
     if reason is FinishReason.PAUSED and state.turn is not None and state.turn.model_calls > 20:
         reason = FinishReason.COMPLETED
     return Item(
-        Item.assistant().kind,
+        ItemKind.ASSISTANT,
         (Reasoning(summary="hm"), Text(text="well"), *made),
         finish_reason=reason,
-        usage=Usage(tokens=TokenUsage(input=3, output=1), requests=1, reported_requests=1),
+        usage=_usage(),
     )
+
+
+def _usage() -> Usage:
+    return Usage(tokens=TokenUsage(input=3, output=1), requests=1, reported_requests=1)
 
 
 def _verdict(effect: Preflight, chance: Random, *, well: bool) -> Input:
     draw = chance.random()
     if not well and draw < 0.15:
         refusal = _result(effect.call_id, is_error=True, failure=ToolFailure.PERMISSION_DENIED)
-        return PreflightRefused(effect.id, refusal)
+        return PreflightRefused(effect.id, refusal, stop=chance.random() < 0.1)
     kinds = [kind for kind in ("read", "write", "send") if chance.random() < 0.5]
     asks = tuple(
         ApprovalAsk(
@@ -226,14 +382,26 @@ def _verdict(effect: Preflight, chance: Random, *, well: bool) -> Input:
             f"{kind} something",
         )
         for kind in kinds
+        if ApprovalId(f"{kind}:{effect.input.get('patched', 0)}") not in effect.granted
     )
+    how = {
+        "exclusive": chance.random() < 0.2,
+        "repeatable": chance.random() < 0.3,
+        "timeout_s": chance.choice((None, None, 0.05)),
+        "detach_after_s": chance.choice((None, None, None, 0.0, 0.02)),
+    }
     if draw < 0.4 and asks:
-        return PreflightAsked(effect.id, asks)
-    return PreflightAllowed(effect.id)
+        return PreflightAsked(effect.id, asks, None, **how)  # type: ignore[arg-type]
+    changed = {**effect.input, "changed": True} if chance.random() < 0.1 else None
+    return PreflightAllowed(effect.id, changed, **how)  # type: ignore[arg-type]
 
 
 def _result(
-    call_id: ToolCallId, *, is_error: bool = False, failure: ToolFailure | None = None
+    call_id: ToolCallId,
+    *,
+    is_error: bool = False,
+    failure: ToolFailure | None = None,
+    usage: Usage | None = None,
 ) -> ToolResult:
     return ToolResult(
         call_id=call_id,
@@ -241,4 +409,5 @@ def _result(
         is_error=is_error,
         failure=failure,
         started=failure is None,
+        usage=usage,
     )

@@ -6,14 +6,19 @@ Every turn has one `TurnStarted` and one `TurnFinished`, every model call one
 before its event is told.
 
     run_started  run_finished
-    input_queued
+    input_queued  input_rejected  input_withdrawn  settings_changed
     turn_started  turn_finished
-    items_appended
+    items_appended  mutation_started  mutation_finished  transcript_rewritten
+    tool_catalog_changed
     model_call_started  content_delta*  model_call_finished
         attempt_superseded  retry_scheduled
     tool_call_requested  tool_execution_started  tool_progress*  tool_result_received
+        tool_detached
     approval_required  approval_resolved
     diagnostic
+
+A call that goes on in the background is told as `tool_detached` at first, and has its
+`tool_result_received` when it is over, in whatever turn that is.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from agentkit_core import (
     FinishReason,
     Item,
     JsonValue,
+    ModelOptions,
     Provenance,
     ProviderFailure,
     SessionId,
@@ -37,6 +43,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_tools_core import Want
 
 
 class TurnEnd(StrEnum):
@@ -53,7 +60,8 @@ class TurnEnd(StrEnum):
     CANCELLED = "cancelled"
     """The host cancelled it."""
     ERROR = "error"
-    """A model call failed for good; see `failure` of the result."""
+    """A model call failed for good (see `failure` of the result), or a mutator or a hook did
+    (see `error`)."""
 
 
 class TurnResult(Struct, frozen=True, omit_defaults=True):
@@ -67,10 +75,14 @@ class TurnResult(Struct, frozen=True, omit_defaults=True):
     """The sum over the turn's model calls, failed attempts included."""
     model_calls: int = 0
     """How many model calls were answered."""
+    tool_calls: int = 0
+    """How many tool calls were asked for."""
     limit: str | None = None
     """The name of the limit that was reached: `max_model_calls`, …"""
     failure: ProviderFailure | None = None
-    """What went wrong, for `error`."""
+    """For `error`: how the model call failed, if it was one."""
+    error: str | None = None
+    """For `error`: what went wrong, if it was no model call."""
     partial: Item | None = None
     """For `error`: what came of the answer that failed, as far as it came."""
 
@@ -111,6 +123,21 @@ class InputRejected(_Event, frozen=True, tag="input_rejected"):
     reason: str
 
 
+class InputWithdrawn(_Event, frozen=True, tag="input_withdrawn"):
+    """Queued input was taken back before it reached the transcript."""
+
+    items: tuple[Item, ...]
+    lane: str
+
+
+class SettingsChanged(_Event, frozen=True, tag="settings_changed"):
+    """The host changed what applies from the next model call on."""
+
+    model: str
+    """The model's id from now on."""
+    options: ModelOptions
+
+
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
     """A turn has begun."""
 
@@ -127,6 +154,55 @@ class ItemsAppended(_Event, frozen=True, tag="items_appended"):
     items: tuple[Item, ...]
     revision: int
     """The transcript's revision after it; grows by one with every change."""
+
+
+class TranscriptRewritten(_Event, frozen=True, tag="transcript_rewritten"):
+    """Other items took the place of the whole transcript."""
+
+    items: tuple[Item, ...]
+    revision: int
+
+
+class MutationPoint(StrEnum):
+    """Before which model call of a turn mutators run."""
+
+    TURN_START = "turn_start"
+    AFTER_ROUND = "after_round"
+    CONTINUE = "continue"
+    """The answer was no end: input came, the provider paused, or a hook wants more."""
+
+
+class MutationStarted(_Event, frozen=True, tag="mutation_started"):
+    """Mutators are shown the transcript."""
+
+    point: MutationPoint
+
+
+class MutationOutcome(StrEnum):
+    """What became of a mutation."""
+
+    COMMITTED = "committed"
+    UNCHANGED = "unchanged"
+    ROLLED_BACK = "rolled_back"
+
+
+class MutationFinished(_Event, frozen=True, tag="mutation_finished"):
+    """The mutators are done; `transcript_rewritten` comes before it where they changed it."""
+
+    outcome: MutationOutcome
+    mutators: tuple[str, ...] = ()
+    """The names of those that changed something, in order."""
+    reason: str | None = None
+    """Why it was rolled back."""
+
+
+class ToolCatalogChanged(_Event, frozen=True, tag="tool_catalog_changed"):
+    """The model is offered other tools than with the last call; names, sorted."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Other descriptions or arguments under the same name."""
 
 
 class ModelCallStarted(_Event, frozen=True, tag="model_call_started"):
@@ -203,17 +279,30 @@ class ToolResultReceived(_Event, frozen=True, tag="tool_result_received"):
     call_id: ToolCallId
     name: str
     result: ToolResult
+    background: bool = False
+    """Whether the call had gone on in the background; the transcript gets a notification."""
+
+
+class ToolDetached(_Event, frozen=True, tag="tool_detached"):
+    """A call goes on in the background; the model is told so in place of its result."""
+
+    call_id: ToolCallId
+    name: str
 
 
 class ApprovalRequired(_Event, frozen=True, tag="approval_required"):
-    """A call waits until someone says yes or no."""
+    """A call waits until someone says yes or no, or gives an answer."""
 
     approval_id: ApprovalId
     call_id: ToolCallId
     kind: str
     """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
     summary: str
-    """What would be done, for people."""
+    """What would be done, or what is asked, for people."""
+    want: Want = Want.APPROVAL
+    """A yes, data, or a login."""
+    background: bool = False
+    """Whether the call goes on in the background, so that no turn waits for it."""
 
 
 class ApprovalOutcome(StrEnum):
@@ -246,9 +335,15 @@ Event = (
     | RunFinished
     | InputQueued
     | InputRejected
+    | InputWithdrawn
+    | SettingsChanged
     | TurnStarted
     | TurnFinished
     | ItemsAppended
+    | TranscriptRewritten
+    | MutationStarted
+    | MutationFinished
+    | ToolCatalogChanged
     | ModelCallStarted
     | ContentDelta
     | ModelCallFinished
@@ -258,6 +353,7 @@ Event = (
     | ToolExecutionStarted
     | ToolProgress
     | ToolResultReceived
+    | ToolDetached
     | ApprovalRequired
     | ApprovalResolved
     | Diagnostic
@@ -276,3 +372,7 @@ class Envelope(Struct, frozen=True, omit_defaults=True):
     event: Event
     turn_id: TurnId | None = None
     """The turn it belongs to; None between turns."""
+    number: int | None = None
+    """The kernel's own count of its events, from 1; None for the pieces of an answer that is
+    being streamed and the progress of tools. An event that is told once more after a crash has
+    the number that it had, so whoever must not take it twice can know it."""

@@ -36,6 +36,7 @@ from agentkit_core import (
     encode_json,
 )
 from agentkit_core import CommitPart as _CommitPart
+from agentkit_loop._store_checks import check_blocking_store, check_store
 from agentkit_loop._walks import Walked, walk
 
 __all__ = [
@@ -44,6 +45,8 @@ __all__ = [
     "ScriptedModel",
     "Walked",
     "call",
+    "check_blocking_store",
+    "check_store",
     "fail",
     "say",
     "walk",

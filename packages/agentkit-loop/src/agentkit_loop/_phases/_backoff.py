@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_loop._draft import Draft
-from agentkit_loop._inputs import Cancel, Close, Continue, Submit, TimerFired
-from agentkit_loop._phases._busy import Handlers, closing, continued, submitted
+from agentkit_loop._inputs import Cancel, Close, TimerFired
+from agentkit_loop._phases._anywhere import Handlers, handlers, is_aside, timer_fired
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import attempt_call, end_turn
+from agentkit_loop._turns import ask_model, end_turn, prepare_attempt
 from agentkit_loop.events import TurnEnd
 
 
 def fired(draft: Draft, given: TimerFired) -> Phase:
-    """Make the next attempt."""
-    return attempt_call(draft, draft.turn.attempt + 1)
+    """Make the next attempt, with the same request if there still is one."""
+    if is_aside(draft, given.effect_id):
+        return timer_fired(draft, given)
+    attempt = draft.turn.attempt + 1
+    if not draft.turn.prepared:
+        return prepare_attempt(draft, attempt)
+    draft.set_turn(attempt=attempt)
+    return ask_model(draft)
 
 
 def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
@@ -23,10 +29,4 @@ def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
     return end_turn(draft, TurnEnd.CANCELLED)
 
 
-HANDLERS: Final[Handlers] = {
-    Submit: submitted,
-    Continue: continued,
-    TimerFired: fired,
-    Cancel: cancelled,
-    Close: closing(cancelled),
-}
+HANDLERS: Final[Handlers] = handlers(cancelled, {TimerFired: fired})

@@ -8,24 +8,30 @@ from typing import Final
 from msgspec.structs import replace
 
 from agentkit_core import (
+    FailureKind,
     FinishReason,
     Item,
+    ItemKind,
     ModelResponse,
+    ProviderFailure,
     Reasoning,
     ToolCall,
     Usage,
     wait_before_retry_s,
 )
+from agentkit_loop import _lost
 from agentkit_loop._draft import Draft
-from agentkit_loop._effects import StartTimer
-from agentkit_loop._inputs import Cancel, Close, Continue, ModelFailed, ModelResponded, Submit
-from agentkit_loop._phases._busy import Handlers, closing, continued, submitted
+from agentkit_loop._effects import CallModel, StartTimer
+from agentkit_loop._inputs import Cancel, Close, Lost, ModelFailed, ModelResponded
+from agentkit_loop._limits import is_unpriced, is_unreported
+from agentkit_loop._phases._anywhere import Handlers, handlers
 from agentkit_loop._rounds import interrupt_round, open_round, pump, with_own_ids
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import ask_model, end_turn
+from agentkit_loop._turns import append_said, drive, end_turn, go_on_or_finish, prepare_attempt
 from agentkit_loop.events import (
     AttemptSuperseded,
     ModelCallFinished,
+    MutationPoint,
     RetryScheduled,
     TurnEnd,
 )
@@ -42,22 +48,33 @@ def responded(draft: Draft, given: ModelResponded) -> Phase:
     Whether there is more to do depends on the calls that are there. The finish reason only
     informs: providers disagree about it.
     """
+    if given.response.item.kind is not ItemKind.ASSISTANT:
+        _finish_call(draft, given.response, FinishReason.ERROR)
+        kind = given.response.item.kind.value
+        return end_turn(draft, TurnEnd.ERROR, error=f"the model answered with a {kind} item")
     item = with_own_ids(draft, given.response.item)
     reason = item.finish_reason or FinishReason.COMPLETED
     _finish_call(draft, given.response, reason)
-    draft.set_turn(model_calls=draft.turn.model_calls + 1)
+    turn, usage = draft.turn, given.response.usage
+    draft.set_turn(
+        model_calls=turn.model_calls + 1,
+        unreported=turn.unreported or is_unreported(usage),
+        unpriced=turn.unpriced or is_unpriced(usage),
+    )
     draft.append(item)
     if item.tool_calls:
+        if given.retry_items:
+            draft.diagnose("an answer with tool calls is not asked for again")
         open_round(draft, item)
         return pump(draft)
+    if given.retry_items:
+        draft.append_steer()
+        append_said(draft, given.retry_items)
+        return drive(draft, MutationPoint.CONTINUE)
     if reason is FinishReason.TOOL_CALL:
         draft.diagnose("the finish reason says tool_call, but the answer has no tool call")
-    if draft.steer:
-        draft.append_steer()
-        return ask_model(draft)
-    if reason is FinishReason.PAUSED:
-        return ask_model(draft, resumed=True)
-    return end_turn(draft, _ENDS.get(reason, TurnEnd.COMPLETED))
+    end = _ENDS.get(reason, TurnEnd.COMPLETED)
+    return go_on_or_finish(draft, end, paused=reason is FinishReason.PAUSED)
 
 
 def failed(draft: Draft, given: ModelFailed) -> Phase:
@@ -81,8 +98,27 @@ def failed(draft: Draft, given: ModelFailed) -> Phase:
     draft.emit(RetryScheduled(call, turn.attempt, wait_s, failure))
     at = draft.clock + math.ceil(wait_s * 1000)
     timer = draft.issue(lambda effect_id: StartTimer(effect_id, at))
-    draft.set_turn(attempt=turn.attempt, effect_id=timer)
+    draft.set_turn(attempt=turn.attempt, called=False, effect_id=timer)
     return Phase.BACKOFF
+
+
+def lost(draft: Draft, given: Lost) -> Phase:
+    """Make another attempt: it counts, so that a process that keeps dying does not pay for ever."""
+    if not isinstance(draft.answered, CallModel):
+        return _lost.lost(draft, given)
+    turn, call = draft.turn, draft.turn.model_calls + 1
+    failure = ProviderFailure(
+        kind=FailureKind.CONNECTION,
+        message="whoever asked the model was lost before the answer was saved",
+        retryable=True,
+    )
+    nothing = Item(ItemKind.ASSISTANT, usage=Usage(requests=1))
+    unknown = ModelResponse(nothing, failure)
+    _finish_call(draft, unknown, FinishReason.ERROR)
+    if turn.attempt >= draft.config.retry.max_attempts:
+        return end_turn(draft, TurnEnd.ERROR, failure=failure)
+    draft.emit(AttemptSuperseded(call, turn.attempt))
+    return prepare_attempt(draft, turn.attempt + 1)
 
 
 def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
@@ -90,7 +126,7 @@ def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
     partial = given.partial or ModelResponse(Item.assistant())
     draft.abort(draft.turn.effect_id)
     _finish_call(draft, partial, FinishReason.CANCELLED)
-    if partial.item.parts:
+    if partial.item.parts and partial.item.kind is ItemKind.ASSISTANT:
         item = replace(
             with_own_ids(draft, partial.item),
             finish_reason=FinishReason.CANCELLED,
@@ -116,7 +152,7 @@ def _finish_call(draft: Draft, response: ModelResponse, reason: FinishReason) ->
             failure=response.failure,
         )
     )
-    draft.set_turn(attempt=0, effect_id=None, usage=turn.usage + usage)
+    draft.set_turn(attempt=0, called=False, effect_id=None, usage=turn.usage + usage)
 
 
 def _without_calls(item: Item) -> Item:
@@ -125,11 +161,6 @@ def _without_calls(item: Item) -> Item:
     return replace(item, parts=parts)
 
 
-HANDLERS: Final[Handlers] = {
-    Submit: submitted,
-    Continue: continued,
-    ModelResponded: responded,
-    ModelFailed: failed,
-    Cancel: cancelled,
-    Close: closing(cancelled),
-}
+HANDLERS: Final[Handlers] = handlers(
+    cancelled, {ModelResponded: responded, ModelFailed: failed, Lost: lost}
+)

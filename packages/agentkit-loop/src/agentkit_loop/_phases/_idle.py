@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from agentkit_core import Transcript
+from agentkit_loop import _background as background
+from agentkit_loop._asking import yield_asks
 from agentkit_loop._draft import Draft
-from agentkit_loop._inputs import Close, Continue, Submit
-from agentkit_loop._phases._busy import Handlers, shut, submitted
+from agentkit_loop._inputs import Close, Continue, Reset, Unqueue
+from agentkit_loop._phases._anywhere import ANYWHERE, Handlers, shut, unqueued
 from agentkit_loop._steps import AwaitingInput
 from agentkit_loop._table import Phase
 from agentkit_loop._turns import begin_turn, wants_answer
@@ -14,9 +17,23 @@ from agentkit_loop._turns import begin_turn, wants_answer
 
 def continued(draft: Draft, given: Continue) -> Phase:
     """Begin a turn, if there is anything to begin it with."""
-    if draft.inputs or (given.redrive and wants_answer(draft.transcript)):
+    if draft.inputs or draft.notices or (given.redrive and wants_answer(draft.transcript)):
         return begin_turn(draft)
-    draft.give(AwaitingInput())
+    if not yield_asks(draft):
+        draft.give(AwaitingInput())
+    return Phase.IDLE
+
+
+def reset(draft: Draft, given: Reset) -> Phase:
+    """Forget the conversation."""
+    background.terminate_all(draft)
+    unqueued(draft, Unqueue())
+    draft.notices = ()
+    draft.grants = ()
+    draft.added_tools = ()
+    draft.once = None
+    if len(draft.transcript):
+        draft.rewrite(Transcript())
     return Phase.IDLE
 
 
@@ -25,4 +42,9 @@ def closed(draft: Draft, given: Close) -> Phase:
     return shut(draft)
 
 
-HANDLERS: Final[Handlers] = {Submit: submitted, Continue: continued, Close: closed}
+HANDLERS: Final[Handlers] = {
+    **ANYWHERE,
+    Continue: continued,
+    Reset: reset,
+    Close: closed,
+}

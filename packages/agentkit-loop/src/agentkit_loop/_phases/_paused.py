@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_loop._draft import Draft
-from agentkit_loop._inputs import Cancel, Close, Continue, Submit
-from agentkit_loop._phases._busy import Handlers, closing, submitted
+from agentkit_loop._inputs import Cancel, Close, Continue
+from agentkit_loop._phases._anywhere import Handlers, handlers
 from agentkit_loop._rounds import after_round
 from agentkit_loop._table import Phase
 from agentkit_loop._turns import end_turn
@@ -23,9 +23,4 @@ def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
     return end_turn(draft, TurnEnd.CANCELLED)
 
 
-HANDLERS: Final[Handlers] = {
-    Submit: submitted,
-    Continue: continued,
-    Cancel: cancelled,
-    Close: closing(cancelled),
-}
+HANDLERS: Final[Handlers] = handlers(cancelled, {Continue: continued})

@@ -7,135 +7,174 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentkit_core import ToolCallId, ToolFailure
+from msgspec.structs import replace
+
+from agentkit_core import ToolFailure
+from agentkit_loop._asking import LOST_KIND, ask, asked, resolve, yield_asks
+from agentkit_loop._calls import (
+    CANCELLED,
+    CANCELLED_UNSTARTED,
+    DENIED,
+    TIMED_OUT,
+    error_result,
+)
+from agentkit_loop._config import SteerPolicy
 from agentkit_loop._draft import Draft
-from agentkit_loop._effects import EffectId
+from agentkit_loop._effects import EffectId, StartTimer, TimerKind
 from agentkit_loop._inputs import (
     Cancel,
+    CancelCall,
     Close,
-    Continue,
+    Lane,
     PreflightAllowed,
     PreflightAsked,
     PreflightRefused,
     Resolve,
     Submit,
+    TimerFired,
+    ToolAsked,
     ToolDone,
-    ToolProgressed,
 )
-from agentkit_loop._phases import _busy
-from agentkit_loop._phases._busy import Handlers, closing, submitted
-from agentkit_loop._rounds import DENIED, error_result, interrupt_round, pump, set_call, settle
+from agentkit_loop._lost import unknown_outcome
+from agentkit_loop._phases import _anywhere as anywhere
+from agentkit_loop._phases._anywhere import Handlers, handlers, is_aside
+from agentkit_loop._rounds import (
+    detach,
+    find_call,
+    interrupt_round,
+    pump,
+    put_call,
+    set_call,
+    settle,
+    settle_as,
+    skip_unstarted,
+)
 from agentkit_loop._state import CallState, CallStatus
-from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, ApprovalRequested
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import end_turn
-from agentkit_loop.events import (
-    ApprovalOutcome,
-    ApprovalRequired,
-    ApprovalResolved,
-    ToolProgress,
-    TurnEnd,
-)
+from agentkit_loop._turns import end_turn, queue
+from agentkit_loop.events import TurnEnd
 
 
-def continued(draft: Draft, given: Continue) -> Phase:
-    """Show the host again what waits for approval, if anything does."""
-    if not _yield_asks(draft):
-        return _busy.continued(draft, given)
+def submitted(draft: Draft, given: Submit) -> Phase:
+    """Queue the host's input; steering may be a reason not to begin what does not run yet."""
+    lane = queue(draft, given)
+    if lane is Lane.STEER and draft.config.steer_policy is SteerPolicy.SKIP_UNSTARTED:
+        skip_unstarted(draft)
+        return pump(draft)
     return Phase.ROUND
 
 
 def allowed(draft: Draft, given: PreflightAllowed) -> Phase:
     """The call may run."""
-    call = _answered(draft, given.effect_id)
-    set_call(draft, call.id, status=CallStatus.READY, effect_id=None)
+    call = _checked(draft, given)
+    put_call(draft, replace(call, status=CallStatus.READY))
     return pump(draft)
 
 
 def refused(draft: Draft, given: PreflightRefused) -> Phase:
     """The call has its result without having run."""
-    _answered(draft, given.effect_id)
-    settle(draft, given.result)
-    return pump(draft)
-
-
-def asked(draft: Draft, given: PreflightAsked) -> Phase:
-    """The call waits for what is neither granted nor vouched for."""
     call = _answered(draft, given.effect_id)
-    asks = tuple(
-        ask for ask in given.asks if ask.id not in call.granted and ask.kind not in call.vouched
-    )
-    vouched = tuple(ask.id for ask in given.asks if ask.kind in call.vouched)
-    set_call(
-        draft,
-        call.id,
-        status=CallStatus.ASKING if asks else CallStatus.READY,
-        effect_id=None,
-        asks=asks,
-        granted=call.granted + vouched,
-    )
-    for ask in asks:
-        draft.emit(ApprovalRequired(ask.id, call.id, ask.kind, ask.summary))
-    if asks:
-        _yield_asks(draft)
+    settle_as(draft, call, given.result, stop=given.stop)
     return pump(draft)
+
+
+def preflight_asked(draft: Draft, given: PreflightAsked) -> Phase:
+    """The call waits for what is neither granted nor vouched for."""
+    call = ask(draft, _checked(draft, given), given.asks)
+    put_call(draft, call)
+    if call.asks:
+        yield_asks(draft)
+    return pump(draft)
+
+
+def _checked(draft: Draft, given: PreflightAllowed | PreflightAsked) -> CallState:
+    call = _answered(draft, given.effect_id)
+    return replace(
+        call,
+        input=call.input if given.input is None else given.input,
+        effect_id=None,
+        exclusive=given.exclusive,
+        repeatable=given.repeatable,
+        timeout_s=given.timeout_s,
+        detach_after_s=given.detach_after_s,
+    )
 
 
 def resolved(draft: Draft, given: Resolve) -> Phase:
     """One ask is answered; with the last one the call is free, or has its result."""
-    found = _asking(draft, given)
+    found = anywhere.find_ask(draft, given, draft.turn.calls)
     if found is None:
-        draft.diagnose(f"no approval {given.approval_id!r} is open")
-        return Phase.ROUND
-    call, ask = found
+        phase = anywhere.resolved(draft, given)
+        return pump(draft) if phase is Phase.ROUND else phase
+    call, one = found
     decision = given.decision
-    patched = decision.approve and decision.input is not None
-    call = set_call(draft, call.id, asks=tuple(one for one in call.asks if one is not ask))
-    outcome = ApprovalOutcome.APPROVED if decision.approve else ApprovalOutcome.DENIED
-    draft.emit(ApprovalResolved(ask.id, call.id, outcome, patched))
-    if patched:
-        _patch(draft, call, ask, decision)
-    elif decision.approve:
-        status = CallStatus.ASKING if call.asks else CallStatus.READY
-        set_call(draft, call.id, status=status, granted=(*call.granted, ask.id))
-    else:
-        text = decision.reason or DENIED.format(name=call.name)
-        settle(draft, error_result(call, text, ToolFailure.PERMISSION_DENIED))
+    call = resolve(draft, call, one, decision)
+    put_call(draft, call)
+    if not decision.approve:
+        if one.kind == LOST_KIND:
+            return unknown_outcome(draft, call)
+        if not call.takes_denials:
+            text = decision.reason or DENIED.format(name=call.name)
+            failure = ToolFailure.PERMISSION_DENIED
+            result = error_result(call, text, failure, started=call.started)
+            settle(draft, result, stop=draft.config.deny_ends_turn)
+    anywhere.grant_siblings(draft, given)
     phase = pump(draft)
     if phase is Phase.ROUND:
-        _yield_asks(draft)
+        yield_asks(draft)
     return phase
 
 
-def _patch(draft: Draft, call: CallState, ask: ApprovalAsk, decision: ApprovalDecision) -> None:
-    # What was granted for the old arguments does not count for the new ones. But whoever gave
-    # these was asked about this kind of permission and is not asked about it again.
-    for other in call.asks:
-        draft.emit(ApprovalResolved(other.id, call.id, ApprovalOutcome.WITHDRAWN))
-    set_call(
-        draft,
-        call.id,
-        input=decision.input,
-        status=CallStatus.NEW,
-        asks=(),
-        granted=(ask.id,),
-        vouched=(*call.vouched, ask.kind),
-    )
-
-
-def progressed(draft: Draft, given: ToolProgressed) -> Phase:
-    """Tell how far a tool is."""
-    effect = draft.out[given.effect_id]
-    call_id: ToolCallId = effect.call_id  # type: ignore[union-attr]
-    draft.emit(ToolProgress(call_id, given.message, given.data))
-    return Phase.ROUND
+def tool_asked(draft: Draft, given: ToolAsked) -> Phase:
+    """The call stops in the middle of its run and waits; the time it waits does not count."""
+    if is_aside(draft, given.effect_id):
+        return anywhere.tool_asked(draft, given)
+    call = _answered(draft, given.effect_id)
+    draft.abort(call.timeout_id)
+    draft.abort(call.detach_id)
+    call = replace(call, effect_id=None, timeout_id=None, detach_id=None)
+    call = asked(draft, call, given)
+    put_call(draft, call)
+    if call.asks:
+        yield_asks(draft)
+    return pump(draft)
 
 
 def done(draft: Draft, given: ToolDone) -> Phase:
     """The call has its result."""
-    _answered(draft, given.effect_id)
-    settle(draft, given.result, stop=given.stop)
+    if is_aside(draft, given.effect_id):
+        return anywhere.tool_done(draft, given)
+    call = _answered(draft, given.effect_id)
+    set_call(draft, call.id, effect_id=None)
+    settle_as(draft, call, given.result, stop=given.stop)
     return pump(draft)
+
+
+def fired(draft: Draft, given: TimerFired) -> Phase:
+    """A call has run for long enough: it is stopped, or goes on in the background."""
+    if is_aside(draft, given.effect_id):
+        return anywhere.timer_fired(draft, given)
+    timer = draft.answered
+    assert isinstance(timer, StartTimer) and timer.call_id is not None  # noqa: S101, PT018
+    call = find_call(draft, timer.call_id)
+    if timer.why is TimerKind.DETACH:
+        detach(draft, set_call(draft, call.id, detach_id=None))
+        return pump(draft)
+    set_call(draft, call.id, timeout_id=None)
+    text = TIMED_OUT.format(name=call.name, seconds=call.timeout_s or 0)
+    settle(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
+    return pump(draft)
+
+
+def call_cancelled(draft: Draft, given: CancelCall) -> Phase:
+    """The host does not want a call any more; the others go on."""
+    for call in draft.turn.calls:
+        if call.id == given.call_id and call.status is not CallStatus.DONE:
+            text = (CANCELLED if call.started else CANCELLED_UNSTARTED).format(name=call.name)
+            failure = ToolFailure.INTERRUPTED
+            settle(draft, error_result(call, text, failure, started=call.started))
+            return pump(draft)
+    return anywhere.call_cancelled(draft, given)
 
 
 def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
@@ -152,31 +191,17 @@ def _answered(draft: Draft, effect_id: EffectId) -> CallState:
     raise AssertionError(f"effect {effect_id} is out, but no call waits for it")
 
 
-def _asking(draft: Draft, given: Resolve) -> tuple[CallState, ApprovalAsk] | None:
-    for call in draft.turn.calls:
-        if given.call_id in (None, call.id):
-            for ask in call.asks:
-                if ask.id == given.approval_id:
-                    return call, ask
-    return None
-
-
-def _yield_asks(draft: Draft) -> bool:
-    asks = tuple(ask for call in draft.turn.calls for ask in call.asks)
-    if asks:
-        draft.give(ApprovalRequested(asks))
-    return bool(asks)
-
-
-HANDLERS: Final[Handlers] = {
-    Submit: submitted,
-    Continue: continued,
-    Resolve: resolved,
-    PreflightAllowed: allowed,
-    PreflightRefused: refused,
-    PreflightAsked: asked,
-    ToolProgressed: progressed,
-    ToolDone: done,
-    Cancel: cancelled,
-    Close: closing(cancelled),
-}
+HANDLERS: Final[Handlers] = handlers(
+    cancelled,
+    {
+        Submit: submitted,
+        Resolve: resolved,
+        PreflightAllowed: allowed,
+        PreflightRefused: refused,
+        PreflightAsked: preflight_asked,
+        ToolAsked: tool_asked,
+        ToolDone: done,
+        TimerFired: fired,
+        CancelCall: call_cancelled,
+    },
+)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from agentkit_core import (
     AgentkitError,
@@ -11,6 +10,7 @@ from agentkit_core import (
     NormalizeError,
     ProviderFailure,
     ResponseFailed,
+    ToolAnnotations,
     ToolFailure,
 )
 from agentkit_loop._effects import Preflight, StartTool
@@ -19,20 +19,81 @@ from agentkit_loop._inputs import (
     PreflightAllowed,
     PreflightAsked,
     PreflightRefused,
+    ToolAsked,
     ToolDone,
 )
 from agentkit_loop._steps import ApprovalAsk
-from agentkit_tools_core import Allowed, NeedsApproval, Refused, ToolOutcome, error_result
+from agentkit_tools_core import (
+    Allowed,
+    ApprovalRequest,
+    NeedsApproval,
+    Refused,
+    Suspension,
+    ToolOutcome,
+    error_result,
+)
+
+_PLAIN: Final = ToolAnnotations()
 
 
-def verdict_on(effect: Preflight, verdict: Allowed | Refused | NeedsApproval) -> Input:
-    """Make the answer of a preflight."""
-    return _OF_VERDICT[type(verdict)](effect, verdict)
+def verdict_on(
+    effect: Preflight,
+    verdict: Allowed | Refused | NeedsApproval,
+    annotations: ToolAnnotations | None,
+) -> Input:
+    """Make the answer of a preflight.
+
+    Args:
+        effect: What was asked.
+        verdict: What the executor says.
+        annotations: What the tool says of itself; None where there is no such tool.
+    """
+    if isinstance(verdict, Refused):
+        return PreflightRefused(effect.id, verdict.result, verdict.stop)
+    of = annotations or _PLAIN
+    if isinstance(verdict, Allowed):
+        if of is _PLAIN and verdict.input is None:
+            return PreflightAllowed(effect.id)
+        return PreflightAllowed(
+            effect.id,
+            input=verdict.input,
+            exclusive=of.exclusive,
+            repeatable=of.read_only or of.idempotent,
+            timeout_s=of.timeout_s,
+            detach_after_s=of.detach_after_s,
+        )
+    return PreflightAsked(
+        effect.id,
+        tuple(_ask(one, effect) for one in verdict.requests),
+        input=verdict.input,
+        exclusive=of.exclusive,
+        repeatable=of.read_only or of.idempotent,
+        timeout_s=of.timeout_s,
+        detach_after_s=of.detach_after_s,
+    )
 
 
-def tool_done(effect: StartTool, outcome: ToolOutcome) -> ToolDone:
+def came_of(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | ToolAsked:
     """Make the answer of a tool that was run."""
+    if isinstance(outcome, Suspension):
+        asks = tuple(_ask(one, effect) for one in outcome.asks)
+        return ToolAsked(effect.id, asks, outcome.token, outcome.takes_denials)
     return ToolDone(effect.id, outcome.result, outcome.stop)
+
+
+def _ask(one: ApprovalRequest, effect: Preflight | StartTool) -> ApprovalAsk:
+    return ApprovalAsk(
+        one.id,
+        effect.call_id,
+        effect.name,
+        effect.input,
+        one.kind,
+        one.summary,
+        one.reason,
+        one.metadata,
+        one.want,
+        one.schema,
+    )
 
 
 def lost(effect: StartTool) -> ToolDone:
@@ -69,35 +130,3 @@ def log_unclosed(error: Exception) -> None:
     import logging  # takes long to load, and a run without a fault needs none
 
     logging.getLogger("agentkit_loop").warning("a response was not closed cleanly: %r", error)
-
-
-def _allowed(effect: Preflight, verdict: Allowed) -> PreflightAllowed:
-    return PreflightAllowed(effect.id)
-
-
-def _refused(effect: Preflight, verdict: Refused) -> PreflightRefused:
-    return PreflightRefused(effect.id, verdict.result)
-
-
-def _asked(effect: Preflight, verdict: NeedsApproval) -> PreflightAsked:
-    asks = tuple(
-        ApprovalAsk(
-            one.id,
-            effect.call_id,
-            effect.name,
-            effect.input,
-            one.kind,
-            one.summary,
-            one.reason,
-            one.metadata,
-        )
-        for one in verdict.requests
-    )
-    return PreflightAsked(effect.id, asks)
-
-
-_OF_VERDICT: Final[Mapping[type[Any], Callable[[Preflight, Any], Input]]] = {
-    Allowed: _allowed,
-    Refused: _refused,
-    NeedsApproval: _asked,
-}

@@ -1,6 +1,9 @@
 """What every driver does alike: step the kernel, and carry out what needs no waiting.
 
-Effects that take time are left in `pending`, for the driver to perform in its own way.
+Effects that take time are left in `pending`, for the driver to perform in its own way. Where there
+is a store, nothing that follows from a step is carried out before the step is saved: what was
+decided waits in `_outbox` until the driver has flushed it. Only aborts are not waited for; work
+that is given up is given up in any case.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from agentkit_core import (
     ModelEvent,
-    ModelRequest,
     ModelResponse,
     ResponseFailed,
     ResponseFinished,
@@ -21,14 +25,18 @@ from agentkit_core import (
     TurnId,
     UsageReported,
 )
+from agentkit_loop._budget import Budget, Share
 from agentkit_loop._effects import (
     Abort,
     CallModel,
+    CheckFinish,
     Effect,
     EffectId,
     Emit,
     Persist,
     Preflight,
+    Prepare,
+    RunMutators,
     StartTimer,
     StartTool,
     Yield,
@@ -37,23 +45,21 @@ from agentkit_loop._inputs import (
     Cancel,
     Close,
     Input,
+    Lost,
     ModelFailed,
     ModelResponded,
     ToolProgressed,
 )
 from agentkit_loop._kernel import step
-from agentkit_loop._request import model_request
+from agentkit_loop._saved import LogEntry
+from agentkit_loop._snapshot import Head, encode_head
 from agentkit_loop._state import State
 from agentkit_loop._steps import Finished, Step
-from agentkit_loop._teller import Teller
 from agentkit_loop.drivers._answers import verdict_on
-from agentkit_loop.events import ContentDelta
-from agentkit_loop.ports import Clock
-from agentkit_tools_core import (
-    Executor,
-    ToolContext,
-    ToolRequest,
-)
+from agentkit_loop.drivers._hooked import Hooked
+from agentkit_loop.drivers._parts import Parts
+from agentkit_loop.events import ContentDelta, TurnResult
+from agentkit_tools_core import ToolContext, ToolRequest
 
 _NO_DELTAS: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
 """Events of an answer that are not told as they come; their facts are told at its end."""
@@ -68,54 +74,73 @@ class Answering:
         self.fold = ResponseFold()
 
 
+class Save:
+    """What one save takes: all that was decided since the last one."""
+
+    def __init__(self) -> None:
+        self.effects: list[Effect] = []
+        self.log: list[LogEntry] = []
+        self.steps = 0
+
+    def take(self, effects: Iterable[Effect]) -> None:
+        """Take what came of a step."""
+        self.steps += 1
+        for effect in effects:
+            if isinstance(effect, Persist):
+                self.log.append(LogEntry(effect.revision, effect.items, effect.rewrite))
+            else:
+                self.effects.append(effect)
+
+
 class Stepper(ABC):
     """Steps the kernel for one session, one input at a time.
 
     Args:
-        state: The session to begin with.
-        executor: Checks and runs calls.
-        teller: Tells events.
-        clock: Says what time it is.
-        jitter: Gives a random number between 0 and 1, for waits.
-        dependencies: Objects for tools, by type.
+        parts: What it is made of.
     """
 
     answering: Answering | None
     """The answer that is being read."""
 
-    def __init__(
-        self,
-        state: State,
-        *,
-        executor: Executor,
-        teller: Teller,
-        clock: Clock,
-        jitter: Callable[[], float],
-        dependencies: Mapping[type[Any], object],
-    ) -> None:
-        self.state = state
+    def __init__(self, parts: Parts) -> None:
+        self.state: State = parts.state
         self.pending: deque[Any] = deque()
         """Effects that take time and were not begun, in order."""
         self.answering = None
         self.listened = False
         """Whether work stops after each read, so that events can be handed on."""
-        self.teller = teller
-        self._executor = executor
-        self._clock = clock
-        self._jitter = jitter
-        self._dependencies = dependencies
+        self.teller = parts.teller
+        self.executor = parts.executor
+        self.hooked = Hooked(parts.hooks, parts.mutators)
+        self.last_result: TurnResult | None = None
+        """What the last turn came to, of those that ended here."""
+        self.broken: Exception | None = None
+        """Why nothing can be saved any more; nothing is done then."""
+        self._store = parts.store
+        self._saves = parts.saves
+        self._outbox = Save()
+        self._clock = parts.clock
+        self._jitter = parts.jitter
+        self._dependencies = parts.dependencies
+        self.budget = Budget(lambda: self.state, parts.above)
         self._inbox: deque[Input] = deque()
         self._stepping = False
+        self._over = False
         self._steps: deque[Step] = deque()
+        self._begun: set[EffectId] = set()
+        """Tools that run, or have run and were not answered."""
         self._fire: Final[Mapping[type[Effect], Callable[[Any], None]]] = {
             Emit: self._emit,
             Persist: _stored_with_state,
             Yield: self._yield,
             Abort: self._abort,
-            Preflight: self._preflight,
+            RunMutators: self.pending.append,
+            Prepare: self._prepare,
             CallModel: self.pending.append,
+            Preflight: self._preflight,
             StartTool: self.pending.append,
             StartTimer: self.pending.append,
+            CheckFinish: self.pending.append,
         }
 
     # inputs
@@ -124,19 +149,41 @@ class Stepper(ABC):
         """Take an input, and carry out what follows from it and needs no waiting.
 
         Called within itself (by a reporter that does something to the session), the input
-        waits for its turn.
+        waits for its turn. With a store, what follows waits for the save.
+
+        Raises:
+            Exception: What the session was decided is not saved, and cannot be: see `broken`.
         """
+        if self.broken is not None:
+            raise self.broken
         self._inbox.append(given)
         if self._stepping:
             return
         self._stepping = True
         try:
-            while self._inbox:
-                now = self._clock.now_ms()
-                self.state, effects = step(self.state, self._inbox.popleft(), now)
-                self.carry_out(effects)
+            self._decide()
         finally:
             self._stepping = False
+
+    def post(self, given: Input) -> None:
+        """Take an input from outside the work."""
+        self.feed(given)
+
+    def notify(self) -> None:  # noqa: B027  (one driver has nobody to wake)
+        """Wake whoever waits for something new."""
+
+    def _decide(self) -> None:
+        while self._inbox:
+            given = self._inbox.popleft()
+            self.state, effects = step(self.state, given, self._clock.now_ms())
+            # How far a tool is changes nothing that has to be saved.
+            if self._store is None or (type(given) is ToolProgressed and not self.is_unsaved):
+                self.carry_out(effects)
+                continue
+            self._outbox.take(effects)
+            for effect in effects:
+                if isinstance(effect, Abort):
+                    self._abort(effect)
 
     def carry_out(self, effects: Iterable[Effect]) -> None:
         """Carry out effects in order, as far as they need no waiting."""
@@ -145,7 +192,7 @@ class Stepper(ABC):
 
     def cancel(self) -> None:
         """Cancel the turn, keeping what came of an answer; nothing to do when none runs."""
-        if self.state.turn is not None:
+        if self.state.turn is not None and self.broken is None:
             self.feed(Cancel(self._partial()))
 
     def close(self) -> None:
@@ -157,6 +204,84 @@ class Stepper(ABC):
         if reading is None or not self.is_wanted(reading.effect.id):
             return None
         return reading.fold.cancel()
+
+    # saving
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the session was closed or suspended."""
+        return self._over
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether something was decided that is not saved, and so not carried out."""
+        return self._outbox.steps > 0
+
+    def begin_save(self) -> tuple[Save, bytes]:
+        """Take what is to be saved; what is decided from now on is for the next save."""
+        save, self._outbox = self._outbox, Save()
+        return save, encode_head(self.state, save.effects, self.teller.seq)
+
+    def end_save(self, save: Save) -> None:
+        """Carry out what is saved now; what follows from that is to be saved next."""
+        self._saves += 1
+        self._stepping = True
+        try:
+            out = self.state.out
+            self.carry_out(
+                effect
+                for effect in save.effects
+                if (effect_id := getattr(effect, "id", None)) is None or effect_id in out
+            )
+            self._decide()
+        finally:
+            self._stepping = False
+
+    def fail_save(self, error: Exception) -> None:
+        """Do nothing any more: what was decided could not be saved."""
+        self.broken = error
+        self.pending.clear()
+        for effect_id in self.state.out:
+            self.stop_work(effect_id)
+
+    def begin(self, head: Head | None, effects: Sequence[Effect]) -> None:
+        """Carry out what there is to begin with.
+
+        Args:
+            head: What was saved of a session that goes on, in another process maybe; what may
+                not have been told is told again. None for a new one.
+            effects: What starting or resuming asks for.
+        """
+        self._stepping = True
+        try:
+            if head is not None:
+                self.carry_out(head.told)
+            if self._store is None:
+                self.carry_out(effects)
+            else:
+                self._outbox.take(effects)
+            if head is not None:
+                self._take_over()
+            self._decide()
+        finally:
+            self._stepping = False
+
+    def _take_over(self) -> None:
+        for effect in list(self.state.out.values()):
+            if isinstance(effect, StartTool) and not effect.started:
+                self.pending.append(effect)
+            else:
+                self._inbox.append(Lost(effect.id))
+
+    def snapshot(self) -> State:
+        """The state as whoever goes on from it has to see it: what runs here is lost there."""
+        out = {
+            effect_id: replace(effect, started=True)
+            if isinstance(effect, StartTool) and effect_id in self._begun
+            else effect
+            for effect_id, effect in self.state.out.items()
+        }
+        return replace(self.state, out=out)
 
     # what the host is handed
 
@@ -186,8 +311,8 @@ class Stepper(ABC):
 
     @property
     def is_at_work(self) -> bool:
-        """Whether there is something to perform or to read on."""
-        return bool(self.pending) or self.answering is not None
+        """Whether there is something to perform, to read on or to save."""
+        return bool(self.pending) or self.answering is not None or self.is_unsaved
 
     @property
     def has_word(self) -> bool:
@@ -201,14 +326,17 @@ class Stepper(ABC):
     # effects that need no waiting
 
     def _emit(self, effect: Emit) -> None:
-        self.teller.tell(effect.event, effect.turn_id)
+        self.teller.tell(effect.event, effect.turn_id, effect.number or None)
 
     def _yield(self, effect: Yield) -> None:
         if self._steps and not isinstance(self._steps[-1], Finished):
             self._steps.pop()
         self._steps.append(effect.step)
+        if isinstance(effect.step, Finished):
+            self.last_result = effect.step.result
 
     def _abort(self, effect: Abort) -> None:
+        self._begun.discard(effect.id)
         for waiting in self.pending:
             if waiting.id == effect.id:
                 self.pending.remove(waiting)
@@ -223,15 +351,22 @@ class Stepper(ABC):
     def on_thread(self, act: Callable[[], None]) -> None:
         """Do something where no step is under way, called from any thread; done on return."""
 
+    def _prepare(self, effect: Prepare) -> None:
+        if self.hooked.requests:
+            return self.pending.append(effect)
+        self._inbox.append(self.hooked.prepare(effect, self.state, self.executor))
+
     def _preflight(self, effect: Preflight) -> None:
-        verdict = self._executor.preflight(self._request_of(effect), granted=effect.granted)
-        self._inbox.append(verdict_on(effect, verdict))
+        if self.executor.has_hooks:
+            return self.pending.append(effect)
+        verdict = self.executor.preflight(self.request_of(effect), granted=effect.granted)
+        self._inbox.append(self.judged(effect, verdict))
+
+    def judged(self, effect: Preflight, verdict: Any) -> Input:
+        """Make the answer of a preflight."""
+        return verdict_on(effect, verdict, self.executor.annotations(effect.name))
 
     # parts of the effects that take time
-
-    def model_request(self) -> ModelRequest:
-        """Make the request of the model call that is out."""
-        return model_request(self.state, self._executor.specs())
 
     def show(self, reading: Answering, batch: Sequence[ModelEvent]) -> bool:
         """Take the events of one network read: fold them, and tell their deltas as one event.
@@ -255,6 +390,7 @@ class Stepper(ABC):
         """Make the answer to a model call that has been read to its end."""
         response = reading.fold.finish()
         if response.failure is None:
+            self.hooked.forget_request()
             return ModelResponded(reading.effect.id, response)
         return ModelFailed(reading.effect.id, response, self._jitter())
 
@@ -263,14 +399,18 @@ class Stepper(ABC):
     ) -> ToolContext:
         """Make what a running tool may ask."""
         return ToolContext(
-            self._request_of(effect),
+            self.request_of(effect),
             progress=lambda message, data: progress(ToolProgressed(effect.id, message, data)),
             cancelled=lambda: not self.is_wanted(effect.id),
-            dependencies=self._dependencies,
+            dependencies={Share: self.budget.share(effect.call_id), **self._dependencies},
             approved=effect.granted,
+            answers=effect.answers,
+            denied=effect.denied,
+            token=effect.token,
         )
 
-    def _request_of(self, effect: Preflight | StartTool) -> ToolRequest:
+    def request_of(self, effect: Preflight | StartTool) -> ToolRequest:
+        """Make the executor's view of a call."""
         return ToolRequest(
             call_id=effect.call_id,
             name=effect.name,
@@ -279,6 +419,11 @@ class Stepper(ABC):
             turn_id=self.turn_id,
             metadata=effect.metadata,
         )
+
+    def end_tool(self, effect: StartTool) -> None:
+        """Note that a tool runs no more."""
+        self._begun.discard(effect.id)
+        self.budget.settle(effect.call_id)
 
     def seconds_until(self, at: int) -> float:
         """Seconds until a moment; 0 or less if it has passed."""
@@ -291,10 +436,12 @@ class Stepper(ABC):
         self.teller.stopped_by = None
 
     def raise_failure(self) -> None:
-        """Raise what a reporter wants raised, once."""
+        """Raise what a reporter wants raised, once, or why nothing can be saved."""
         failure, self.teller.stopped_by = self.teller.stopped_by, None
         if failure is not None:
             raise failure
+        if self.broken is not None:
+            raise self.broken
 
 
 def _stored_with_state(effect: Persist) -> None:

@@ -12,10 +12,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core import ModelEvent
-from agentkit_loop._effects import AnsweredEffect, CallModel, EffectId, StartTimer, StartTool
-from agentkit_loop._inputs import Input, TimerFired
+from agentkit_loop._at_once import at_once
+from agentkit_loop._effects import (
+    AnsweredEffect,
+    CallModel,
+    CheckFinish,
+    EffectId,
+    Preflight,
+    Prepare,
+    RunMutators,
+    StartTimer,
+    StartTool,
+)
+from agentkit_loop._inputs import Input, Started, TimerFired
 from agentkit_loop._steps import Step
-from agentkit_loop.drivers._answers import failed_call, log_unclosed, tool_done
+from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed
+from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import BlockingModelSession
 
@@ -34,19 +46,26 @@ class BlockingDriver(Stepper):
 
     Args:
         model: The session's model.
-        **parts: See `Stepper`.
+        parts: See `Parts`; the store is a `BlockingStore`.
     """
 
     answering: _Reading | None
 
-    def __init__(self, model: BlockingModelSession, **parts: Any) -> None:
-        super().__init__(**parts)
+    def __init__(self, model: BlockingModelSession, parts: Parts) -> None:
+        super().__init__(parts)
         self._model = model
+        self._retired: list[BlockingModelSession] = []
         self._lock = threading.RLock()
         self._perform: Final[Mapping[type[AnsweredEffect], Callable[[Any], Input | None]]] = {
+            RunMutators: lambda effect: at_once(self.hooked.mutate(effect, self.state)),
+            Prepare: lambda effect: at_once(
+                self.hooked.prepare_hooked(effect, self.state, self.executor)
+            ),
             CallModel: self._call_model,
+            Preflight: self._check,
             StartTool: self._run_tool,
             StartTimer: self._wait,
+            CheckFinish: lambda effect: at_once(self.hooked.check_finish(effect, self.state)),
         }
 
     def on_thread(self, act: Callable[[], None]) -> None:
@@ -55,9 +74,39 @@ class BlockingDriver(Stepper):
             act()
 
     def feed(self, given: Input) -> None:
-        """Take an input."""
+        """Take an input; where there is a store, it is saved when this returns.
+
+        Raises:
+            Exception: It could not be saved; see `broken`.
+        """
         with self._lock:
+            nested = self._stepping
             super().feed(given)
+            if not nested:
+                self.flush()
+
+    def flush(self) -> None:
+        """Save what was decided and carry it out, until nothing is left.
+
+        Raises:
+            Exception: It could not be saved.
+        """
+        with self._lock:
+            while self.is_unsaved:
+                save, head = self.begin_save()
+                try:
+                    self._store.save_blocking(
+                        self.state.session_id, seq=self._saves + 1, head=head, log=save.log
+                    )
+                except Exception as error:
+                    self.fail_save(error)
+                    raise
+                self.end_save(save)
+
+    def use_model(self, model: BlockingModelSession) -> None:
+        """Ask another model from the next call on."""
+        self._retired.append(self._model)
+        self._model = model
 
     def next(self) -> Step:
         """Work until the host has the word.
@@ -67,6 +116,7 @@ class BlockingDriver(Stepper):
         """
         while True:
             self.release()
+            self.flush()
             step = self.take_step()
             if step is not None:
                 return step
@@ -79,6 +129,7 @@ class BlockingDriver(Stepper):
             ReporterFailed: A reporter wants the turn to stop.
         """
         try:
+            self.flush()
             answer = self._advance()
             if answer is not None:
                 self.feed(answer)
@@ -94,10 +145,20 @@ class BlockingDriver(Stepper):
         if reading is not None and not self.is_wanted(reading.effect.id):
             self.answering = None
             _close(reading)
+        if self._retired and self.answering is None:
+            self._close_retired()
+
+    def _close_retired(self) -> None:
+        while self._retired:
+            self._retired.pop().close()
 
     def end(self) -> None:
         """Free the model's session; the driver is not used any more."""
-        self.release()
+        self._over = True
+        reading, self.answering = self.answering, None
+        if reading is not None:
+            _close(reading)
+        self._close_retired()
         self._model.close()
 
     def stop_work(self, effect_id: EffectId) -> None:
@@ -108,7 +169,11 @@ class BlockingDriver(Stepper):
             return self._read(self.answering)
         with self._lock:
             effect = self.pending.popleft() if self.pending else None
-        return None if effect is None else self._perform[type(effect)](effect)
+        if effect is None or not self.is_wanted(effect.id):
+            return None  # aborted from another thread
+        return self._unless_aborted(self._perform[type(effect)](effect), effect.id)
+
+    # effects that take time
 
     def _call_model(self, effect: CallModel) -> Input | None:
         self.answering = _Reading(effect, self.turn_id)
@@ -117,30 +182,42 @@ class BlockingDriver(Stepper):
     def _read(self, reading: _Reading) -> Input | None:
         try:
             if reading.stream is None:
-                reading.stream = self._model.respond(self.model_request())
+                request = self.hooked.request(self.state, self.executor)
+                reading.stream = self._model.respond(request)
             for batch in reading.stream:
                 with self._lock:
-                    if not self.is_wanted(reading.effect.id):
-                        return None
-                    if not self.show(reading, batch):
+                    if not self.is_wanted(reading.effect.id) or not self.show(reading, batch):
                         return None
         except Exception as error:
             reading.fold.feed((failed_call(error),))
         self.answering = None
         _close(reading)
-        return self._unless_aborted(self.end_of(reading), reading.effect.id)
+        answer = self.end_of(reading)
+        if self.hooked.responses:
+            return at_once(self.hooked.look_at(answer, self.state))
+        return answer
+
+    def _check(self, effect: Preflight) -> Input:
+        verdict = self.executor.preflight(self.request_of(effect), granted=effect.granted)
+        return self.judged(effect, verdict)
 
     def _run_tool(self, effect: StartTool) -> Input | None:
+        self._begun.add(effect.id)
+        if self._store is not None:
+            self.feed(Started(effect.id))
+            if not self.is_wanted(effect.id):
+                return None
         context = self.context_of(effect, self.feed)
-        outcome = self._executor.run_blocking(context.request, context)
-        return self._unless_aborted(tool_done(effect, outcome), effect.id)
+        outcome = self.executor.run_blocking(context.request, context)
+        self.end_tool(effect)
+        return came_of(effect, outcome)
 
     def _wait(self, effect: StartTimer) -> Input | None:
         while self.is_wanted(effect.id) and (left_s := self.seconds_until(effect.at)) > 0:
             self._clock.sleep_blocking(min(left_s, _SLICE_S))
-        return self._unless_aborted(TimerFired(effect.id), effect.id)
+        return TimerFired(effect.id)
 
-    def _unless_aborted(self, answer: Input, effect_id: EffectId) -> Input | None:
+    def _unless_aborted(self, answer: Input | None, effect_id: EffectId) -> Input | None:
         return answer if self.is_wanted(effect_id) else None
 
 

@@ -4,6 +4,9 @@ It waits for one thing at a time directly, in the task of the host, and opens a 
 while several things go on. Nothing is left behind: no task, no open response, no cancel scope
 that outlives the call of the host in which it was entered.
 
+Calls that may go on in the background run in a group of the session's (`home`), which ends with
+it. Without one they are waited for like all others.
+
 Answers are read under one cancel scope each, and nothing but the model's own iterator is awaited
 per read.
 """
@@ -23,16 +26,28 @@ import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 
-from agentkit_core import ModelEvent
-from agentkit_loop._effects import AnsweredEffect, CallModel, EffectId, StartTimer, StartTool
-from agentkit_loop._inputs import Input, TimerFired
+from agentkit_core import ModelEvent, ToolCallId
+from agentkit_loop._effects import (
+    AnsweredEffect,
+    CallModel,
+    CheckFinish,
+    EffectId,
+    Preflight,
+    Prepare,
+    RunMutators,
+    StartTimer,
+    StartTool,
+)
+from agentkit_loop._inputs import Input, Started, TimerFired
 from agentkit_loop._steps import Step
-from agentkit_loop.drivers._answers import failed_call, log_unclosed, lost, tool_done
+from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
+from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import ModelSession
 
 _CLOSE_WITHIN_S: Final = 5.0
-"""How long a model may take to close a response that nobody wants any more."""
+"""How long a model may take to close a response that nobody wants any more, and a store to save
+what was decided before the host was cancelled."""
 
 # A sync tool cannot be stopped. A cancelled run does not wait for it; the tool can see
 # `context.cancelled`, and what it returns is dropped.
@@ -50,24 +65,35 @@ class ConcurrentDriver(Stepper):
 
     Args:
         model: The session's model.
-        **parts: See `Stepper`.
+        parts: See `Parts`; the store is a `Store`.
+        home: Where calls run that may go on in the background; None means nowhere.
     """
 
     answering: _Reading | None
 
-    def __init__(self, model: ModelSession, **parts: Any) -> None:
-        super().__init__(**parts)
+    def __init__(
+        self, model: ModelSession, parts: Parts, *, home: anyio.abc.TaskGroup | None = None
+    ) -> None:
+        super().__init__(parts)
         self._model = model
+        self._retired: list[ModelSession] = []
+        self._home = home
+        self._at_home: dict[EffectId, ToolCallId] = {}
         self._thread = threading.get_ident()
         self._loop = anyio.lowlevel.current_token()
         self._scopes: dict[EffectId, anyio.CancelScope] = {}
         self._group: anyio.abc.TaskGroup | None = None
-        self._running = 0
         self._fault: BaseException | None = None
+        self._something_new: anyio.Event | None = None
+        self._saving: anyio.Lock | None = None
         self._perform: Final[Mapping[type[AnsweredEffect], Callable[[Any], Awaitable[Any]]]] = {
+            RunMutators: lambda effect: self.hooked.mutate(effect, self.state),
+            Prepare: lambda effect: self.hooked.prepare_hooked(effect, self.state, self.executor),
             CallModel: self._call_model,
+            Preflight: self._check,
             StartTool: self._run_tool,
             StartTimer: self._wait,
+            CheckFinish: lambda effect: self.hooked.check_finish(effect, self.state),
         }
 
     # inputs
@@ -82,10 +108,64 @@ class ConcurrentDriver(Stepper):
     def feed(self, given: Input) -> None:
         """Take an input; what it brings joins the work that goes on side by side."""
         super().feed(given)
-        if self._running:
-            self._spawn()
+        self._join_in()
+
+    def _join_in(self) -> None:
+        self._spawn()
         if self._group is not None and self.is_stopped:
             self._group.cancel_scope.cancel()
+        self.notify()
+
+    def post(self, given: Input) -> None:
+        """Take an input from outside the work; where there is a store, it is saved soon."""
+        self.feed(given)
+        if self.is_unsaved and self._group is not None:
+            self._group.start_soon(self._flush_beside)
+
+    async def _flush_beside(self) -> None:
+        try:
+            await self.flush()
+        except Exception as error:
+            self._fault = self._fault or error
+            if self._group is not None:
+                self._group.cancel_scope.cancel()
+
+    def notify(self) -> None:
+        """Wake whoever waits for something new."""
+        event, self._something_new = self._something_new, None
+        if event is not None:
+            event.set()
+
+    async def flush(self) -> None:
+        """Save what was decided and carry it out, until nothing is left.
+
+        Raises:
+            Exception: It could not be saved; nothing is done any more.
+        """
+        if not self.is_unsaved:
+            return
+        if self._saving is None:
+            self._saving = anyio.Lock()
+        async with self._saving:
+            while self.is_unsaved and self.broken is None:
+                save, head = self.begin_save()
+                try:
+                    # A save that has begun is waited for: only then is it known what is stored.
+                    with anyio.CancelScope(shield=True):
+                        await self._store.save(
+                            self.state.session_id, seq=self._saves + 1, head=head, log=save.log
+                        )
+                except Exception as error:
+                    self.fail_save(error)
+                    self._join_in()
+                    raise
+                self.end_save(save)
+                self._join_in()
+
+    def use_model(self, model: ModelSession) -> None:
+        """Ask another model from the next call on."""
+        self._retired.append(self._model)
+        self._model = model
 
     # work
 
@@ -97,6 +177,8 @@ class ConcurrentDriver(Stepper):
         """
         while True:
             await self.release()
+            if self.is_unsaved:
+                await self._settled(self.flush())
             step = self.take_step()
             if step is not None:
                 return step
@@ -108,12 +190,18 @@ class ConcurrentDriver(Stepper):
         Raises:
             ReporterFailed: A reporter wants the turn to stop.
         """
+        await self._settled(self._advance())
+
+    async def _settled(self, work: Awaitable[None]) -> None:
         try:
-            await self._advance()
+            await work
             self.raise_failure()
         except BaseException:
             self.interrupt()
             await self.release()
+            with anyio.CancelScope(shield=True, deadline=_soon()):
+                if self.broken is None:
+                    await self.flush()
             raise
 
     async def release(self) -> None:
@@ -122,25 +210,64 @@ class ConcurrentDriver(Stepper):
         if reading is not None and not self.is_wanted(reading.effect.id):
             self.answering = None
             await _close(reading)
+        if self._retired and self.answering is None:
+            await self._close_retired()
+
+    async def _close_retired(self) -> None:
+        with anyio.CancelScope(shield=True, deadline=_soon()):
+            while self._retired:
+                await self._retired.pop().close()
 
     async def end(self) -> None:
-        """Free the model's session; the driver is not used any more."""
-        await self.release()
-        with anyio.CancelScope(shield=True, deadline=anyio.current_time() + _CLOSE_WITHIN_S):
+        """Stop all work and free the model's session; the driver is not used any more."""
+        self._over = True
+        for scope in list(self._scopes.values()):
+            scope.cancel()
+        reading, self.answering = self.answering, None
+        if reading is not None:
+            await _close(reading)
+        await self._close_retired()
+        with anyio.CancelScope(shield=True, deadline=_soon()):
             await self._model.close()
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether there is something to perform, to read on or to save for the turn."""
+        return super().is_at_work or self._waits_for_home
+
+    @property
+    def _waits_for_home(self) -> bool:
+        aside = self.state.background
+        return any(call_id not in aside for call_id in self._at_home.values())
+
+    async def something_new(self) -> None:
+        """Wait until anything was fed, or the host's work is over."""
+        if self._something_new is None:
+            self._something_new = anyio.Event()
+        await self._something_new.wait()
+
     async def _advance(self) -> None:
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        await self.flush()
         answer: Input | None = None
         if self.answering is not None:
             with self._scope_of(self.answering.effect.id):
                 answer = await self._read(self.answering)
-        elif len(self.pending) > 1 or self.state.asks:
-            # What is approved in the meantime joins the others.
-            return await self._side_by_side()
         else:
-            answer = await self._perform_one(self.pending.popleft())
+            self._send_home()
+            if len(self.pending) > 1 or (self.pending and self.state.asks):
+                # What is approved in the meantime joins the others.
+                return await self._side_by_side()
+            if self.pending:
+                answer = await self._perform_one(self.pending.popleft())
+            elif self._waits_for_home:
+                await self.something_new()
         if answer is not None:
             self.feed(answer)
+        if self.is_unsaved:
+            await self.flush()
 
     async def _side_by_side(self) -> None:
         try:
@@ -152,24 +279,46 @@ class ConcurrentDriver(Stepper):
             _, struck = group.split(anyio.get_cancelled_exc_class())
             self._fault = self._fault or (struck or group).exceptions[0]
         finally:
-            self._group, self._running = None, 0
+            self._group = None
         fault, self._fault = self._fault, None
         if fault is not None:
             raise fault
 
+    def _send_home(self) -> None:
+        """Begin what may outlive the turn where it can: a call, and the timers of one."""
+        if self._home is None:
+            return
+        for effect in [one for one in self.pending if self._outlives(one)]:
+            self.pending.remove(effect)
+            self._at_home[effect.id] = effect.call_id
+            self._home.start_soon(self._work_at_home, effect)
+
+    def _outlives(self, effect: AnsweredEffect) -> bool:
+        match effect:
+            case StartTool(detaches=detaches):
+                return detaches
+            case StartTimer(call_id=str(call_id)):
+                return call_id in self._at_home.values() or any(
+                    isinstance(one, StartTool) and one.detaches and one.call_id == call_id
+                    for one in self.pending
+                )
+            case _:
+                return False
+
     def _spawn(self) -> None:
-        while self._group is not None and self.pending:
-            self._running += 1
+        if self._group is None:
+            return
+        self._send_home()
+        while self.pending:
             self._group.start_soon(self._work, self.pending.popleft())
 
     async def _work(self, effect: AnsweredEffect) -> None:
         try:
-            try:
-                answer = await self._perform_one(effect)
-            finally:
-                self._running -= 1
+            answer = await self._perform_one(effect)
             if answer is not None:
                 self.feed(answer)
+            if self.is_unsaved:
+                await self.flush()
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:
@@ -178,12 +327,32 @@ class ConcurrentDriver(Stepper):
             if self._group is not None:
                 self._group.cancel_scope.cancel()
 
+    async def _work_at_home(self, effect: StartTool | StartTimer) -> None:
+        try:
+            answer = await self._perform_one(effect)
+            self._at_home.pop(effect.id, None)
+            if answer is not None:
+                self.feed(answer)
+            if self.is_unsaved:
+                await self.flush()
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:
+            # The host gets it from whatever it asks for next.
+            self._fault = self._fault or error
+            self._join_in()
+        finally:
+            self._at_home.pop(effect.id, None)
+            self.notify()
+
     async def _perform_one(self, effect: AnsweredEffect) -> Input | None:
         """Perform an effect; None if it was aborted, or if there is more to come."""
         answer: Input | None = None
+        if not self.is_wanted(effect.id):
+            return None
         with self._scope_of(effect.id):
             answer = await self._perform[type(effect)](effect)
-        return answer  # noqa: RET504  (the scope may have swallowed the cancellation)
+        return answer if self.is_wanted(effect.id) else None
 
     @contextmanager
     def _scope_of(self, effect_id: EffectId) -> Iterator[None]:
@@ -209,7 +378,7 @@ class ConcurrentDriver(Stepper):
     async def _read(self, reading: _Reading) -> Input | None:
         try:
             if reading.stream is None:
-                reading.stream = self._model.respond(self.model_request())
+                reading.stream = self._model.respond(self.hooked.request(self.state, self.executor))
             async for batch in reading.stream:
                 if not self.show(reading, batch):
                     return None
@@ -217,18 +386,33 @@ class ConcurrentDriver(Stepper):
             reading.fold.feed((failed_call(error),))
         self.answering = None
         await _close(reading)
-        return self.end_of(reading)
+        answer = self.end_of(reading)
+        if self.hooked.responses:
+            return await self.hooked.look_at(answer, self.state)
+        return answer
 
-    async def _run_tool(self, effect: StartTool) -> Input:
-        context = self.context_of(effect, lambda told: self.on_thread(lambda: self.feed(told)))
+    async def _check(self, effect: Preflight) -> Input:
+        request = self.request_of(effect)
+        verdict = await self.executor.preflight_async(request, granted=effect.granted)
+        return self.judged(effect, verdict)
+
+    async def _run_tool(self, effect: StartTool) -> Input | None:
+        self._begun.add(effect.id)
         try:
-            outcome = await self._executor.run(context.request, context, to_thread=_to_thread)
+            if self._store is not None:
+                self.feed(Started(effect.id))
+                await self.flush()
+                if not self.is_wanted(effect.id):
+                    return None
+            context = self.context_of(effect, lambda told: self.on_thread(lambda: self.feed(told)))
+            outcome = await self.executor.run(context.request, context, to_thread=_to_thread)
         except anyio.get_cancelled_exc_class():
             # A tool that waits for something that is cancelled ends as if it were itself.
             if _is_cancelled():
                 raise
             return lost(effect)
-        return tool_done(effect, outcome)
+        self.end_tool(effect)
+        return came_of(effect, outcome)
 
     async def _wait(self, effect: StartTimer) -> Input:
         await self._clock.sleep(self.seconds_until(effect.at))
@@ -246,11 +430,15 @@ def _is_cancelled() -> bool:
         return False
 
 
+def _soon() -> float:
+    return anyio.current_time() + _CLOSE_WITHIN_S
+
+
 async def _close(reading: _Reading) -> None:
     close: Callable[[], Awaitable[None]] | None = getattr(reading.stream, "aclose", None)
     if close is None:
         return
-    with anyio.CancelScope(shield=True, deadline=anyio.current_time() + _CLOSE_WITHIN_S):
+    with anyio.CancelScope(shield=True, deadline=_soon()):
         try:
             await close()
         except Exception as error:

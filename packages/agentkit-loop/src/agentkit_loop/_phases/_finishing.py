@@ -1,0 +1,35 @@
+"""Finishing: the model has nothing more to do, and hooks are asked whether the turn may end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentkit_loop._draft import Draft
+from agentkit_loop._inputs import Cancel, Close, FinishChecked
+from agentkit_loop._phases._anywhere import Handlers, handlers
+from agentkit_loop._table import Phase
+from agentkit_loop._turns import append_said, drive, end_turn
+from agentkit_loop.events import MutationPoint, TurnEnd
+
+
+def checked(draft: Draft, given: FinishChecked) -> Phase:
+    """End the turn, or go on with what the hooks have to say.
+
+    Steering that came meanwhile would be lost to this turn; it goes first.
+    """
+    end = draft.turn.end or TurnEnd.COMPLETED
+    draft.set_turn(effect_id=None, end=None)
+    if not given.items and not draft.steer:
+        return end_turn(draft, end)
+    draft.append_steer()
+    append_said(draft, given.items)
+    return drive(draft, MutationPoint.CONTINUE)
+
+
+def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
+    """Ask nobody any more, and end the turn; the answer stays."""
+    draft.abort(draft.turn.effect_id)
+    return end_turn(draft, TurnEnd.CANCELLED)
+
+
+HANDLERS: Final[Handlers] = handlers(cancelled, {FinishChecked: checked})

@@ -1,0 +1,235 @@
+"""A store in files: a folder for each session, to be read with any editor.
+
+    log.jsonl   what changed in the transcript, one `LogEntry` a line; only grows
+    head.json   a line that says how much of the log counts, then the head as it was given
+    lock        held while the session is saved or deleted
+
+A save appends to the log and then exchanges `head.json`, which is the moment when it is made:
+what stands in the log behind the bytes that count was left by a crash, and the next save cuts
+it off.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from agentkit_core import RecordError, SessionId, from_json, to_json
+from agentkit_loop._saved import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.stores._disk import locked, opened, sync, sync_folder, write_all
+from agentkit_loop.stores._entries import decode_entry, encode_entries, quoted, unquoted
+from agentkit_loop.stores._forms import BothForms
+from agentkit_loop.stores._sealed import seal, unseal
+
+_VERSION: Final = 1
+_LONGEST_NAME: Final = 100
+"""In characters; file systems allow about 255, and some count the whole path."""
+
+
+class _Top(Struct, frozen=True):
+    """The first line of `head.json`."""
+
+    version: int
+    session_id: str
+    """Quoted."""
+    seq: int
+    revision: int
+    """How many entries of the log count."""
+    log_bytes: int
+    """How many bytes of the log count."""
+    log_crc32: int
+    """The checksum of its last line that counts; 0 when it is empty."""
+
+
+class FileStore(BothForms):
+    """Keeps sessions in a folder; several processes may work in it at the same time.
+
+    Folders and files are for their owner alone. The errors of the file system are raised as they
+    are (`OSError`).
+
+    Args:
+        folder: Where; it is made, with those above it, when something is saved.
+        durable: Whether a save waits until all is on the disk. Without, a session outlives a
+            crash of the process but perhaps not one of the machine.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, durable: bool = True) -> None:
+        self._root = Path(folder).absolute()
+        self._durable = durable
+
+    def load_blocking(self, session_id: SessionId, /) -> Saved | None:
+        """Read all that is stored of a session; see `BlockingStore.load_blocking`.
+
+        Nothing is written and nobody waits for it: a store that may only be read will do.
+        """
+        folder = self._folder_of(session_id)
+        with ExitStack() as stack:
+            if sys.platform == "win32" and folder.is_dir():
+                # A file that is being read could not be exchanged there.
+                stack.enter_context(locked(folder / "lock", durable=False))
+            while (data := _bytes_of(folder / "head.json")) is not None:
+                top, head = _read_head(session_id, folder, data)
+                try:
+                    return Saved(top.seq, head, _read_log(session_id, folder, top))
+                except DamagedSave:
+                    # Deleted, and perhaps begun anew, between the two files: look again.
+                    if _bytes_of(folder / "head.json") == data:
+                        raise
+        return None
+
+    def save_blocking(
+        self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
+    ) -> None:
+        """Save a session; see `BlockingStore.save_blocking`."""
+        folder = self._folder_of(session_id)
+        with locked(folder / "lock", durable=self._durable):
+            data = _bytes_of(folder / "head.json")
+            old = None if data is None else _read_head(session_id, folder, data)[0]
+            top = old or _Top(_VERSION, quoted(session_id), 0, 0, 0, 0)
+            if seq != top.seq + 1:
+                raise StaleSave(session_id, seq, stored=top.seq)
+            lines, crc = [], top.log_crc32
+            for body in encode_entries(session_id, log, after=top.revision):
+                line, crc = seal(body, crc)
+                lines.append(line)
+            new = b"".join(lines)
+            self._append(session_id, folder / "log.jsonl", new, at=top.log_bytes)
+            if old is None and self._durable:
+                # The head must never be seen without the log, nor what holds them be lost.
+                sync_folder(folder)
+                sync_folder(self._root)
+            top = msgspec.structs.replace(
+                top,
+                seq=seq,
+                revision=top.revision + len(lines),
+                log_bytes=top.log_bytes + len(new),
+                log_crc32=crc,
+            )
+            self._exchange_head(folder, seal(to_json(top), crc32(head))[0] + head)
+
+    def session_ids_blocking(self) -> tuple[SessionId, ...]:
+        """Name all sessions that were saved, sorted.
+
+        Raises:
+            DamagedSave: A session whose id is too long for a file name cannot be read.
+        """
+        found = []
+        for path in self._root.glob("*/head.json"):
+            way, _, name = path.parent.name.partition("-")
+            if way == "id":
+                found.append(unquoted(name))
+            elif way == "sha256" and (data := _bytes_of(path)) is not None:
+                found.append(unquoted(_read_head(None, path.parent, data)[0].session_id))
+        return tuple(sorted(found))
+
+    def delete_blocking(self, session_id: SessionId, /) -> None:
+        """Forget a session, or do nothing when there is none; its next save is number 1."""
+        folder = self._folder_of(session_id)
+        if not folder.is_dir():
+            return
+        with locked(folder / "lock", durable=self._durable):
+            (folder / "head.json").unlink(missing_ok=True)
+            if self._durable:
+                # Before the log goes: a head without its log would count as damaged.
+                sync_folder(folder)
+            for name in ("log.jsonl", "head.json.new"):
+                (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                # Someone may wait with the lock open, or be the next to save; then they stay.
+                (folder / "lock").unlink()
+                folder.rmdir()
+
+    def _folder_of(self, session_id: SessionId) -> Path:
+        # The prefix is for names that Windows keeps for devices, and for the empty id.
+        name = quoted(session_id)
+        if len(name) > _LONGEST_NAME:
+            return self._root / f"sha256-{sha256(name.encode()).hexdigest()}"
+        return self._root / f"id-{name}"
+
+    def _append(self, session_id: SessionId, path: Path, new: bytes, *, at: int) -> None:
+        with opened(path) as log:
+            length = os.fstat(log).st_size
+            if length < at:
+                raise _too_short(session_id, path, length, at)
+            if length > at:
+                os.ftruncate(log, at)
+            if new:
+                os.lseek(log, at, os.SEEK_SET)
+                write_all(log, new)
+            if self._durable and (new or length > at):
+                sync(log)
+
+    def _exchange_head(self, folder: Path, data: bytes) -> None:
+        path = folder / "head.json.new"
+        with opened(path, flags=os.O_TRUNC) as head:
+            write_all(head, data)
+            if self._durable:
+                sync(head)
+        path.replace(folder / "head.json")
+        if self._durable:
+            sync_folder(folder)
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _read_head(session_id: SessionId | None, folder: Path, data: bytes) -> tuple[_Top, bytes]:
+    line, end, head = data.partition(b"\n")
+    try:
+        body, _ = unseal(line + end, crc32(head))
+        top = from_json(body, _Top)
+        if top.version != _VERSION:
+            raise ValueError(f"it is of version {top.version}, only {_VERSION} is known here")
+    except (ValueError, RecordError) as error:
+        path = str(folder / "head.json")
+        raise DamagedSave(session_id, path, _reason(error), line=1, byte=0) from error
+    return top, head
+
+
+def _read_log(session_id: SessionId, folder: Path, top: _Top) -> tuple[LogEntry, ...]:
+    path = folder / "log.jsonl"
+    entries: list[LogEntry] = []
+    at = crc = 0
+    try:
+        with path.open("rb") as log:
+            while at < top.log_bytes:
+                line = log.readline(top.log_bytes - at)
+                if not line:
+                    raise _too_short(session_id, path, at, top.log_bytes)
+                body, crc = unseal(line, crc)
+                entries.append(decode_entry(body))
+                at += len(line)
+    except FileNotFoundError:
+        if top.log_bytes:
+            raise _too_short(session_id, path, 0, top.log_bytes) from None
+    except DamagedSave:
+        raise
+    except (ValueError, RecordError) as error:
+        reason, line_number = _reason(error), len(entries) + 1
+        raise DamagedSave(session_id, str(path), reason, line=line_number, byte=at) from error
+    if crc != top.log_crc32 or len(entries) != top.revision:
+        reason = "it is not the log that head.json was written for"
+        raise DamagedSave(session_id, str(path), reason)
+    return tuple(entries)
+
+
+def _reason(error: ValueError | RecordError) -> str:
+    return error.reason if isinstance(error, RecordError) else str(error)
+
+
+def _too_short(session_id: SessionId, path: Path, length: int, counted: int) -> DamagedSave:
+    reason = f"it has {length} bytes, and {counted} were saved"
+    return DamagedSave(session_id, str(path), reason, byte=length)
