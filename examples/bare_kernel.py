@@ -4,6 +4,8 @@ A driver is a loop over effects. This one is written out for a model and a tool 
 functions; the session is saved as JSON after every step and goes on from what was saved.
 """
 
+from collections.abc import Sequence
+
 from agentkit_core import (
     FinishReason,
     Item,
@@ -25,6 +27,8 @@ from agentkit_loop import (
     ModelResponded,
     Preflight,
     PreflightAllowed,
+    Prepare,
+    Prepared,
     StartTool,
     State,
     Submit,
@@ -37,7 +41,7 @@ from agentkit_loop import (
 )
 
 
-def model(transcript: tuple[Item, ...]) -> Item:
+def model(transcript: Sequence[Item]) -> Item:
     """Ask for the sum first, then say it."""
     last = transcript[-1]
     if last.tool_results:
@@ -51,6 +55,8 @@ def model(transcript: tuple[Item, ...]) -> Item:
 def perform(effect: Effect, state: State) -> Input | None:
     """Do what the kernel asks for; say what came of it."""
     match effect:
+        case Prepare(id=effect_id):
+            return Prepared(effect_id)
         case CallModel(id=effect_id):
             item = model(state.transcript)
             reason = FinishReason.TOOL_CALL if item.tool_calls else FinishReason.COMPLETED
@@ -83,3 +89,4 @@ while waiting or inbox:
         state, effects = step(decode_state(encode_state(state)), inbox.pop(0), now)
         waiting = (*waiting, *effects)
 print(f"{len(state.transcript)} items, {len(encode_state(state))} bytes of state")
+assert state.transcript[-1].text == "It is 21."

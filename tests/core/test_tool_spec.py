@@ -12,7 +12,7 @@ def test_a_tool_takes_an_object_without_properties_unless_it_says_otherwise() ->
 
 @pytest.mark.parametrize("name", ToolAnnotations.__struct_fields__)
 def test_a_tool_claims_nothing_that_it_does_not_say(name: str) -> None:
-    assert getattr(ToolAnnotations(), name) is False
+    assert not getattr(ToolAnnotations(), name)
 
 
 def test_a_spec_is_data() -> None:

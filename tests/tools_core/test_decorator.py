@@ -11,6 +11,7 @@ import pytest
 
 from agentkit_core import ToolAnnotations, ToolCallId
 from agentkit_tools_core import (
+    InvalidToolFunction,
     InvalidToolName,
     PermissionRequest,
     ToolRequest,
@@ -101,6 +102,8 @@ def test_every_word_of_the_decorator_reaches_the_spec() -> None:
         idempotent=True,
         needs_approval=True,
         exclusive=True,
+        timeout_s=1.5,
+        detach_after_s=0,
         strict=True,
         inline=True,
     )
@@ -112,8 +115,24 @@ def test_every_word_of_the_decorator_reaches_the_spec() -> None:
     assert spec.strict is True
     assert function.inline
     assert spec.annotations == ToolAnnotations(
-        destructive=True, idempotent=True, needs_approval=True, exclusive=True
+        destructive=True,
+        idempotent=True,
+        needs_approval=True,
+        exclusive=True,
+        timeout_s=1.5,
+        detach_after_s=0,
     )
+
+
+@pytest.mark.parametrize("times", [{"timeout_s": 0}, {"timeout_s": -1}, {"detach_after_s": -0.5}])
+@pytest.mark.parametrize("value", [None, float("nan")])
+def test_a_time_that_makes_no_sense_is_refused(
+    times: dict[str, float], value: float | None
+) -> None:
+    (name,) = times
+    times = times if value is None else {name: value}
+    with pytest.raises(InvalidToolFunction, match=name):
+        tool(lambda: None, name="t", **times)  # type: ignore[call-overload]
 
 
 def test_the_text_of_an_annotation_comes_before_that_of_the_docstring() -> None:

@@ -22,6 +22,7 @@ from agentkit_core import (
     ToolCallId,
     ToolFailure,
     ToolResult,
+    ToolSpec,
 )
 from agentkit_tools_core import (
     Allow,
@@ -33,6 +34,8 @@ from agentkit_tools_core import (
     NeedsApproval,
     PermissionRequest,
     Refused,
+    Suspension,
+    Tool,
     ToolContext,
     ToolError,
     ToolOutcome,
@@ -50,7 +53,7 @@ def request(name: str = "t", **arguments: JsonValue) -> ToolRequest:
 
 
 def run(executor: Executor, asked: ToolRequest) -> ToolOutcome:
-    return executor.run_blocking(asked, ToolContext(asked))
+    return over(executor.run_blocking(asked, ToolContext(asked)))
 
 
 async def in_thread(function: Callable[[], T], /) -> T:
@@ -58,7 +61,12 @@ async def in_thread(function: Callable[[], T], /) -> T:
 
 
 async def run_concurrently(executor: Executor, asked: ToolRequest) -> ToolOutcome:
-    return await executor.run(asked, ToolContext(asked), to_thread=in_thread)
+    return over(await executor.run(asked, ToolContext(asked), to_thread=in_thread))
+
+
+def over(found: ToolOutcome | Suspension) -> ToolOutcome:
+    assert isinstance(found, ToolOutcome)
+    return found
 
 
 def text(result: ToolResult) -> str:
@@ -86,6 +94,13 @@ def test_l05_a_made_up_name_is_answered_with_the_names_there_are() -> None:
         assert "search, weather" in text(answer)
         assert not any(word in text(answer).lower() for word in ("permi", "allow", "deni"))
     assert run(Executor(), request("x")).result.failure is ToolFailure.NOT_FOUND
+
+
+def test_l05_at_most_fifty_names_are_listed() -> None:
+    executor = Executor([ScriptedTool(f"tool{n}") for n in range(53)])
+
+    answer = text(run(executor, request("x")).result)
+    assert answer.endswith("tool48, tool49 and 3 more.")
 
 
 def test_arguments_are_checked_before_anyone_is_asked() -> None:
@@ -389,3 +404,53 @@ def test_a_registry_may_change_under_an_executor() -> None:
     registry.register(double)
     assert executor.specs() == (double.spec,)
     assert run(executor, request("double", n=2)).result.output.value == 4  # type: ignore[union-attr]
+
+
+class Catalogue:
+    """A source of one advertised tool, and some that results can add."""
+
+    revision = 0
+
+    def __init__(self, told: Tool, *hidden: Tool) -> None:
+        self._told = told
+        self._hidden = hidden
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return (self._told.spec,)
+
+    def hidden(self) -> tuple[ToolSpec, ...]:
+        return tuple(one.spec for one in self._hidden)
+
+    def get(self, name: str, /) -> Tool | None:
+        return next((one for one in (self._told, *self._hidden) if one.spec.name == name), None)
+
+
+def test_a12_a_model_is_told_of_the_tools_that_results_added() -> None:
+    executor = Executor(Catalogue(double, ScriptedTool("double"), *map(ScriptedTool, "abcdefgh")))
+
+    def names(*added: str) -> list[str]:
+        return [spec.name for spec in executor.specs(added)]
+
+    assert executor.specs() == (double.spec,)
+    assert names() == ["double"]
+    assert names("c", "a") == ["double", "c", "a"], "what came first stays first"
+    assert names("a", "a", "double", "missing") == ["double", "a"]
+    anyhow = executor.specs(frozenset("hgfedcba"))
+    assert [spec.name for spec in anyhow] == ["double", *"abcdefgh"], "as the source has them"
+    assert Executor([double]).specs(["double", "a"]) == (double.spec,)
+
+
+def test_l05_the_names_there_are_do_not_tell_of_hidden_tools_though_they_run() -> None:
+    executor = Executor(Catalogue(double, ScriptedTool("a")))
+
+    assert text(run(executor, request("x")).result).endswith("The available tools are: double.")
+    assert text(run(executor, request("a")).result) == "ok"
+    assert executor.preflight(request("a")) == Allowed()
+
+
+def test_what_a_tool_says_of_itself_is_found_by_its_name() -> None:
+    annotations = ToolAnnotations(read_only=True, timeout_s=3)
+    executor = Executor([ScriptedTool("t", annotations=annotations)])
+
+    assert executor.annotations("t") == annotations
+    assert executor.annotations("x") is None

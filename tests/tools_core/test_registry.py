@@ -67,3 +67,43 @@ def test_t16_the_revision_tells_of_every_change() -> None:
     assert registry.revision == seen[-1], "removing what is not there changes nothing"
     assert registry.specs() == ()
     assert registry.get("a") is None
+
+
+def test_t14_all_tools_are_replaced_in_one_step() -> None:
+    kept = ScriptedTool("b")
+    registry = ToolRegistry([ScriptedTool("a"), kept])
+    before = registry.revision
+    registry.replace_all([ScriptedTool("c"), kept])
+
+    assert registry.names == ("c", "b")
+    assert registry.revision == before + 1
+
+
+def test_t14_the_same_tools_again_are_no_change() -> None:
+    tools = [ScriptedTool("a"), ScriptedTool("b")]
+    registry = ToolRegistry(tools)
+    before = (registry.revision, registry.specs())
+    registry.replace_all(tools)
+
+    assert registry.revision == before[0]
+    assert registry.specs() is before[1]
+
+
+def test_t14_where_one_tool_is_refused_all_stays_as_it_was() -> None:
+    registry = ToolRegistry([ScriptedTool("a")])
+    before = registry.revision
+    with pytest.raises(DuplicateTool):
+        registry.replace_all([ScriptedTool("b"), ScriptedTool("b")])
+    with pytest.raises(InvalidToolName):
+        registry.replace_all([ScriptedTool("b"), ScriptedTool("b.c")])
+
+    assert registry.names == ("a",)
+    assert registry.revision == before
+
+
+def test_a_registry_may_be_changed_while_it_is_read() -> None:
+    registry = ToolRegistry([ScriptedTool("a"), ScriptedTool("b")])
+
+    for one in registry:
+        registry.remove(one.spec.name)
+    assert len(registry) == 0

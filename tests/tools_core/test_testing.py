@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from agentkit_core import JsonValue, ToolSpec
-from agentkit_tools_core import PermissionRequest, ToolContext, ToolRequest, tool
+from agentkit_tools_core import (
+    ApprovalRequest,
+    Deny,
+    PermissionRequest,
+    ToolContext,
+    ToolRequest,
+    tool,
+)
 from agentkit_tools_core.testing import ScriptedTool, call_tool, check_tool
 
 
@@ -103,3 +110,58 @@ def test_a_scripted_tool_answers_in_turn_and_then_stays() -> None:
     answers = [call_tool(scripted, {"n": n}).result.output.text for n in range(3)]  # type: ignore[union-attr]
     assert answers == ["a", "b", "b"]
     assert scripted.calls == [{"n": 0}, {"n": 1}, {"n": 2}]
+
+
+@tool
+def visit(context: ToolContext, times: int = 1) -> str:
+    """Ask for a name, and greet."""
+    for _ in range(times):
+        context.call_blocking("count")
+    name = context.ask("Who?")
+    context.require(PermissionRequest("door", "open the door"))
+    return f"Hello {name}"
+
+
+def test_what_a_tool_asks_is_answered_and_its_children_run_once() -> None:
+    count = ScriptedTool("count")
+    answers: dict[str, JsonValue | Deny] = {"Who?": "Ada", "open the door": True}
+
+    outcome = call_tool(visit, tools=[count], answers=answers)
+    assert outcome.result.output.text == "Hello Ada"  # type: ignore[union-attr]
+    assert len(count.calls) == 1
+
+
+def test_a_tool_hears_of_denials() -> None:
+    result = call_tool(visit, answers={"Who?": 1, "open the door": Deny("shut")}).result
+    assert (result.output.text, result.is_error) == ("shut", True)  # type: ignore[union-attr]
+
+    @tool
+    def deaf(context: ToolContext) -> str:
+        """Ask, and hear nothing but a yes."""
+        try:
+            return str(context.ask("Who?"))
+        except BaseException as suspended:
+            context.suspend(suspended.asks)  # type: ignore[attr-defined]
+
+    result = call_tool(deaf, answers={"Who?": Deny("nobody")}).result
+    assert (result.output.text, result.is_error) == ("nobody", True)  # type: ignore[union-attr]
+
+
+def test_a_question_without_an_answer_is_named() -> None:
+    with pytest.raises(AssertionError, match=r"nobody answers 'Who\?'"):
+        call_tool(visit)
+    with pytest.raises(AssertionError, match="suspends"):
+        check_tool(visit)
+
+
+def test_a_tool_that_never_looks_at_its_answers_is_found_out() -> None:
+    @tool
+    def forgetful(context: ToolContext) -> None:
+        asked = PermissionRequest("question", "Who?")
+        call_id = context.request.call_id
+        context.suspend([ApprovalRequest.of(asked, call_id)], takes_denials=True)
+
+    with pytest.raises(AssertionError, match="is asked again"):
+        call_tool(forgetful, answers={"Who?": 1})
+    with pytest.raises(AssertionError, match="is asked again"):
+        call_tool(forgetful, answers={"Who?": Deny("no")})

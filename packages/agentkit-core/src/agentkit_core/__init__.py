@@ -119,10 +119,12 @@ from agentkit_core._target import IdRule, ReasoningRule, Target, ToolMedia
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
 from agentkit_core._transcript import Transcript, open_calls, repair
 from agentkit_core._usage import CostUsage, TokenUsage, Usage
+from agentkit_core._want import Want
 
 __all__ = [
     # identifiers
     "ApprovalId",
+    "Want",
     "ArtifactId",
     "MessageId",
     "PartId",

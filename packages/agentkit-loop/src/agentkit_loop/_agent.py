@@ -6,7 +6,6 @@ It holds nothing of any run, so sessions may run side by side and know nothing o
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -88,7 +87,7 @@ class Agent:
         mutators: Shown the transcript before each model call, in this order.
         dependencies: Objects that tools find with `ToolContext.get`, by type.
         clock: Where time comes from; None means the machine.
-        jitter: Random numbers between 0 and 1, for the length of waits.
+        jitter: Random numbers between 0 and 1, for the length of waits; None means chance.
 
     Raises:
         TypeError: The model is a name, or a tool is none, such as a function without `@tool`, or a
@@ -113,7 +112,7 @@ class Agent:
         on_approval: OnApproval | None = None,
         dependencies: Mapping[type[Any], object] | None = None,
         clock: Clock | None = None,
-        jitter: Callable[[], float] = random.random,
+        jitter: Callable[[], float] | None = None,
     ) -> None:
         if isinstance(model, str):
             raise TypeError(
@@ -139,7 +138,7 @@ class Agent:
         self._on_approval = on_approval
         self._dependencies = dict(dependencies or {})
         self._clock: Clock = SystemClock() if clock is None else clock
-        self._jitter = jitter
+        self._jitter = _chance if jitter is None else jitter
 
     @overload
     async def run(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
@@ -493,6 +492,12 @@ class _Begun(Struct, frozen=True):
     def begin(self, driver: Stepper) -> None:
         """Have a driver carry out what there is to begin with."""
         driver.begin(self.head, self.effects)
+
+
+def _chance() -> float:
+    from random import random  # loaded late: whoever embeds the kernel alone may have none
+
+    return random()  # noqa: S311
 
 
 def _new_id() -> SessionId:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalId
+from agentkit_core import ApprovalId, Want
 from agentkit_loop._draft import Draft
 from agentkit_loop._effects import StartTool
 from agentkit_loop._inputs import ToolAsked
 from agentkit_loop._state import CallState, CallStatus
 from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, ApprovalRequested, GrantScope
 from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalResolved
-from agentkit_tools_core import Want
 
 LOST_KIND = "tool.lost"
 """The kind of the ask whether a call that was lost may run again."""

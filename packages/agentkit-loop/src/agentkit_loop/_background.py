@@ -69,10 +69,8 @@ def terminate(draft: Draft, result: ToolResult) -> CallState:
     draft.abort(call.timeout_id)
     withdraw(draft, call)
     if result.usage is not None:
-        if draft.running is None:
-            draft.owed += result.usage
-        else:
-            draft.set_turn(usage=draft.turn.usage + result.usage)
+        draft.add_usage(result.usage)
+    draft.add_tools(result.added_tools)
     draft.emit(ToolResultReceived(call.id, call.name, result, background=True))
     return call
 

@@ -8,7 +8,6 @@ whether there is anything left: so do its siblings, of the same purse.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 
 from msgspec.structs import replace
 
@@ -20,8 +19,9 @@ from agentkit_loop._state import State
 class Budget:
     """The purse of the turn that runs; a tool gets its `Share` by `context.get(Share)`.
 
-    May be used from any thread. What is charged here is not counted a second time: it stands for
-    a call until that call's result, which has to bring the same usage, is there.
+    May be used from any thread; one call charges from one thread at a time. What is charged here
+    is not counted a second time: it stands for a call until that call's result, which has to
+    bring the same usage, is there.
 
     Args:
         state: Gives the session as it stands.
@@ -31,7 +31,6 @@ class Budget:
     def __init__(self, state: Callable[[], State], above: Share | None = None) -> None:
         self._state = state
         self._above = above
-        self._lock = Lock()
         self._charged: dict[ToolCallId, Usage] = {}
 
     @property
@@ -47,8 +46,7 @@ class Budget:
         if state.turn is None:
             return None
         turn = state.turn
-        with self._lock:
-            aside = list(self._charged.values())
+        aside = list(self._charged.values())
         usage = sum(aside, turn.usage)
         spent = Spent(
             model_calls=turn.model_calls,
@@ -66,15 +64,13 @@ class Budget:
 
     def charge(self, call_id: ToolCallId, usage: Usage) -> None:
         """Count what a call has used; adds to what it was charged before."""
-        with self._lock:
-            self._charged[call_id] = self._charged.get(call_id, Usage()) + usage
+        self._charged[call_id] = self._charged.get(call_id, Usage()) + usage
         if self._above is not None:
             self._above.charge(usage)
 
     def settle(self, call_id: ToolCallId) -> None:
         """Forget what a call was charged: its result is there and has it."""
-        with self._lock:
-            self._charged.pop(call_id, None)
+        self._charged.pop(call_id, None)
 
 
 class Share:

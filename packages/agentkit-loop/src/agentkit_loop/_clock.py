@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import time
-
 
 class SystemClock:
     """The machine's own clock."""
 
+    def __init__(self) -> None:
+        import time  # loaded late: whoever embeds the kernel alone may have none
+
+        self._time_ns, self._sleep = time.time_ns, time.sleep
+
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, UTC."""
-        return time.time_ns() // 1_000_000
+        return self._time_ns() // 1_000_000
 
     async def sleep(self, seconds: float, /) -> None:
         """Wait, cancellably, on whatever event loop runs."""
@@ -20,4 +23,4 @@ class SystemClock:
 
     def sleep_blocking(self, seconds: float, /) -> None:
         """Block the thread."""
-        time.sleep(max(seconds, 0.0))
+        self._sleep(max(seconds, 0.0))

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, ItemKind, ToolCallId, Transcript
+from agentkit_core import Item, ItemKind, ToolCallId, Transcript, Usage
 from agentkit_loop._config import QueueMode
 from agentkit_loop._effects import (
     Abort,
@@ -21,6 +21,7 @@ from agentkit_loop._effects import (
     Persist,
     Yield,
 )
+from agentkit_loop._limits import is_unpriced, is_unreported
 from agentkit_loop._state import Batch, CallState, State, TurnState
 from agentkit_loop._steps import Step
 from agentkit_loop.events import Diagnostic, Event, ItemsAppended, TranscriptRewritten
@@ -138,6 +139,22 @@ class Draft:
         """Give up an effect, if it is not answered yet; None does nothing."""
         if effect_id is not None and self.out.pop(effect_id, None) is not None:
             self.effects.append(Abort(effect_id))
+
+    def add_usage(self, usage: Usage) -> None:
+        """Count a tool's own model calls for the turn that runs, or else for the next one."""
+        if self.running is None:
+            self.owed += usage
+            return
+        turn = self.turn
+        self.set_turn(
+            usage=turn.usage + usage,
+            unreported=turn.unreported or is_unreported(usage),
+            unpriced=turn.unpriced or is_unpriced(usage),
+        )
+
+    def add_tools(self, names: Iterable[str]) -> None:
+        """Offer the model tools that a result brought, from the next call on."""
+        self.added_tools += tuple(name for name in names if name not in self.added_tools)
 
     # calls in the background
 

@@ -3,7 +3,7 @@
     before_request   the request that would be sent: change it, or end the turn instead
     after_response   the answer that came: annotate it, or say why it will not do
     before_finish    the turn that would end: give the model more to do
-    before, after    a call of a tool: block it, change its arguments, change its result
+    before_tool, after_tool   a call: block it, change its arguments, change its result
 
 Each may be a plain function or async; async ones need an event loop. They are asked in the order
 in which they were given, each is shown what the last one made, and one that nobody overrides

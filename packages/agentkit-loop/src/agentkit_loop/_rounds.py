@@ -38,7 +38,6 @@ from agentkit_loop._calls import (
 from agentkit_loop._config import Execution
 from agentkit_loop._draft import Draft
 from agentkit_loop._effects import EffectId, Preflight, StartTimer, TimerKind
-from agentkit_loop._limits import is_unpriced, is_unreported
 from agentkit_loop._state import CallState, CallStatus, Failing
 from agentkit_loop._steps import AfterRound
 from agentkit_loop._table import Phase
@@ -221,15 +220,9 @@ def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
     draft.abort(call.detach_id)
     withdraw(draft, call)
     _close_call(draft, call, result)
-    turn = draft.turn
     if result.usage is not None:
-        spent = result.usage
-        draft.set_turn(
-            usage=turn.usage + spent,
-            unreported=turn.unreported or is_unreported(spent),
-            unpriced=turn.unpriced or is_unpriced(spent),
-        )
-    draft.set_turn(stop=turn.stop or stop)
+        draft.add_usage(result.usage)
+    draft.set_turn(stop=draft.turn.stop or stop)
     draft.emit(ToolResultReceived(call.id, call.name, result))
 
 
@@ -253,9 +246,7 @@ def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
         asks=(),
         result=result,
     )
-    if result.added_tools:
-        new = tuple(name for name in result.added_tools if name not in draft.added_tools)
-        draft.added_tools += new
+    draft.add_tools(result.added_tools)
 
 
 def skip_unstarted(draft: Draft) -> None:

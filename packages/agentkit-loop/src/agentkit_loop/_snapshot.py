@@ -130,6 +130,10 @@ def _from_1(state: dict[str, Any]) -> dict[str, Any]:
         }
         for call in turn.get("calls", []):
             call["started"] = call.get("status") == "running"
+    for effect in state.get("out", {}).values():
+        if effect.get("type") == "start_tool":
+            # Nobody said so then; whoever was asked to run it may have begun.
+            effect["started"] = True
     return state
 
 

@@ -6,9 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId
+from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId, Want
 from agentkit_loop.events import TurnResult
-from agentkit_tools_core import Want
 
 
 class ApprovalAsk(Struct, frozen=True, omit_defaults=True):

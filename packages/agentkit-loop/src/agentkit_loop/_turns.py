@@ -60,9 +60,10 @@ def begin_turn(draft: Draft) -> Phase:
         TurnId(f"turn-{draft.turns}"),
         started_at=draft.clock,
         first=len(draft.transcript),
-        usage=draft.owed,
     )
-    draft.owed = Usage()
+    owed, draft.owed = draft.owed, Usage()
+    if owed != Usage():
+        draft.add_usage(owed)
     draft.emit(TurnStarted())
     draft.append_inputs()
     return drive(draft, MutationPoint.TURN_START)
@@ -133,13 +134,18 @@ def go_on_or_finish(draft: Draft, end: TurnEnd, *, paused: bool = False) -> Phas
         end: How the turn ends if it does.
         paused: Whether the provider wants to go on with the answer.
     """
-    told = draft.notices and draft.config.background_done is BackgroundDone.CONTINUE
-    if draft.steer or told:
+    if has_more(draft):
         draft.append_steer()
         return drive(draft, MutationPoint.CONTINUE)
     if paused:
         return drive(draft, MutationPoint.CONTINUE, resumed=True)
     return finish(draft, end)
+
+
+def has_more(draft: Draft) -> bool:
+    """Whether steering waits for the turn, or a notice that keeps it from ending."""
+    told = draft.notices and draft.config.background_done is BackgroundDone.CONTINUE
+    return bool(draft.steer or told)
 
 
 def finish(draft: Draft, end: TurnEnd) -> Phase:

@@ -29,6 +29,7 @@ from agentkit_core import (
     ToolFailure,
     ToolResult,
     Usage,
+    Want,
 )
 from agentkit_loop._config import (
     BackgroundDone,
@@ -84,7 +85,6 @@ from agentkit_loop._limits import Limits
 from agentkit_loop._state import State
 from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, GrantScope
 from agentkit_loop._table import Phase
-from agentkit_tools_core import Want
 
 
 class Walked(NamedTuple):

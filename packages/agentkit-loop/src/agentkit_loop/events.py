@@ -42,8 +42,8 @@ from agentkit_core import (
     ToolResult,
     TurnId,
     Usage,
+    Want,
 )
-from agentkit_tools_core import Want
 
 
 class TurnEnd(StrEnum):

@@ -7,14 +7,14 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from agentkit_core import ApprovalId, MetadataMap, ToolCallId, canonical_json
+from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId, Want, canonical_json
 from agentkit_tools_core._permissions import PermissionRequest
 
 _FINGERPRINT_LENGTH: Final = 16
 
 
 class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
-    """A question that someone must answer before a call may run."""
+    """A question that someone must answer before a call may run, or run on."""
 
     id: ApprovalId
     """See `approval_id`; who says yes grants this id."""
@@ -22,15 +22,25 @@ class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
     kind: str
     """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
     summary: str
-    """What would be done, for people."""
+    """What would be done, or what is asked, for people."""
     reason: str | None = None
     """Why it has to be asked, for people."""
     metadata: MetadataMap = field(default_factory=dict)
     """The facts of the request."""
+    want: Want = Want.APPROVAL
+    schema: dict[str, JsonValue] | None = None
+    """JSON Schema of the answer that is wanted; None says nothing about it. Nobody checks the
+    answer against it but the tool."""
 
     @classmethod
     def of(
-        cls, request: PermissionRequest, call_id: ToolCallId, reason: str | None = None
+        cls,
+        request: PermissionRequest,
+        call_id: ToolCallId,
+        reason: str | None = None,
+        *,
+        want: Want = Want.APPROVAL,
+        schema: dict[str, JsonValue] | None = None,
     ) -> ApprovalRequest:
         """Make the question for one request of one call.
 
@@ -38,7 +48,14 @@ class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
             TypeError: The request's metadata are not JSON.
         """
         return cls(
-            approval_id(request), call_id, request.kind, request.summary, reason, request.metadata
+            approval_id(request),
+            call_id,
+            request.kind,
+            request.summary,
+            reason,
+            request.metadata,
+            want,
+            schema,
         )
 
 

@@ -13,7 +13,7 @@ from agentkit_core import JsonValue, ToolAnnotations, ToolSpec
 from agentkit_tools_core._arguments import Arguments
 from agentkit_tools_core._context import ToolContext
 from agentkit_tools_core._docstring import read_docstring
-from agentkit_tools_core._errors import InvalidToolName
+from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolName
 from agentkit_tools_core._permissions import PermissionRequest
 from agentkit_tools_core._registry import is_tool_name
 from agentkit_tools_core._request import ToolRequest
@@ -127,6 +127,8 @@ def tool(
     idempotent: bool = False,
     needs_approval: bool = False,
     exclusive: bool = False,
+    timeout_s: float | None = None,
+    detach_after_s: float | None = None,
     strict: bool | None = None,
     strict_arguments: bool = False,
     inline: bool = False,
@@ -143,6 +145,8 @@ def tool(
     idempotent: bool = False,
     needs_approval: bool = False,
     exclusive: bool = False,
+    timeout_s: float | None = None,
+    detach_after_s: float | None = None,
     strict: bool | None = None,
     strict_arguments: bool = False,
     inline: bool = False,
@@ -160,6 +164,8 @@ def tool(
     idempotent: bool = False,
     needs_approval: bool = False,
     exclusive: bool = False,
+    timeout_s: float | None = None,
+    detach_after_s: float | None = None,
     strict: bool | None = None,
     strict_arguments: bool = False,
     inline: bool = False,
@@ -182,6 +188,9 @@ def tool(
         idempotent: Running it twice with the same arguments does no more than running it once.
         needs_approval: Someone must agree before it runs.
         exclusive: No other tool may run beside it.
+        timeout_s: How long a call may run, in seconds; None means as long as it likes.
+        detach_after_s: After how many seconds a call goes on in the background, so that the
+            model is heard meanwhile; 0 means at once, None never.
         strict: Whether the provider must follow the schema to the letter; None leaves it to
             the target.
         strict_arguments: Refuse arguments that almost fit (a number as text, a list as the
@@ -192,7 +201,7 @@ def tool(
 
     Raises:
         InvalidToolName: The name is not one that every provider takes.
-        InvalidToolFunction: A parameter cannot be put to a model.
+        InvalidToolFunction: A parameter cannot be put to a model, or a time makes no sense.
     """
     annotations = ToolAnnotations(
         read_only=read_only,
@@ -200,12 +209,15 @@ def tool(
         idempotent=idempotent,
         needs_approval=needs_approval,
         exclusive=exclusive,
+        timeout_s=timeout_s,
+        detach_after_s=detach_after_s,
     )
 
     def make(function: Callable[..., Any], frame: FrameType) -> FunctionTool[..., Any]:
         tool_name = _name_of(function) if name is None else name
         if not is_tool_name(tool_name):
             raise InvalidToolName(tool_name)
+        _check_times(tool_name, timeout_s, detach_after_s)
         signature = read_signature(function, tool=tool_name, frame=frame)
         arguments = Arguments(tool_name, signature.parameters, lenient=not strict_arguments)
         documented = read_docstring(_doc_of(function))
@@ -224,6 +236,16 @@ def tool(
     if function is not None:
         return make(function, sys._getframe(1))
     return lambda function: make(function, sys._getframe(1))
+
+
+def _check_times(tool: str, timeout_s: float | None, detach_after_s: float | None) -> None:
+    # Written so that NaN, which compares with nothing, is refused too.
+    if timeout_s is not None and not timeout_s > 0:
+        raise InvalidToolFunction(tool, f"timeout_s is {timeout_s}; give more than 0, or None")
+    if detach_after_s is not None and not detach_after_s >= 0:
+        raise InvalidToolFunction(
+            tool, f"detach_after_s is {detach_after_s}; give 0 or more, or None"
+        )
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -1,87 +1,55 @@
 """The executor: what happens to a call between the model and the tool.
 
-    preflight   look up, check the arguments, look at every permission     (pure)
-    run         check again, call, bring into form, cut to size             (the tool's effects)
+    preflight   look up, check the arguments, ask the hooks, look at every permission
+    run         check again, call, bring into form, show the hooks, cut to size
 
-A call always ends as a result. Whatever is wrong with the call or in the tool becomes an error
-result that the model can act on; only what is meant to end more than this call (cancelling, an
-interrupt from the keyboard) passes through.
+A call always ends as a result, or waits for an answer. Whatever is wrong with the call or in
+the tool becomes an error result that the model can act on; only what is meant to end more than
+this call (cancelling, an interrupt from the keyboard) passes through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
-from inspect import isawaitable, iscoroutine
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import (
     ApprovalId,
+    ToolAnnotations,
+    ToolCallId,
     ToolFailure,
     ToolResult,
     ToolSpec,
-    encode_json,
     without_lone_surrogates,
 )
-from agentkit_tools_core._approval import ApprovalRequest
+from agentkit_tools_core._children import ChildCall
 from agentkit_tools_core._context import ToolContext
 from agentkit_tools_core._failing import failed_result
+from agentkit_tools_core._hooks import Block, Hooks, ToolFacts, ToolHook
 from agentkit_tools_core._outcome import ToolOutcome, error_result
-from agentkit_tools_core._output import outcome_of
-from agentkit_tools_core._permissions import (
-    Ask,
-    Deny,
-    PermissionRequest,
-    Policy,
-    PolicyFacts,
-    default_policy,
-    evaluate,
-    tool_kind,
-)
+from agentkit_tools_core._output_limits import OutputLimits
+from agentkit_tools_core._permissions import Policy, default_policy
 from agentkit_tools_core._registry import ToolRegistry
 from agentkit_tools_core._request import ToolRequest
+from agentkit_tools_core._run import Run, ToThread, at_once
+from agentkit_tools_core._sources import ToolSource, hidden_specs
+from agentkit_tools_core._suspension import Suspension
 from agentkit_tools_core._tool import Tool
-from agentkit_tools_core._truncate import clip
+from agentkit_tools_core._verdict import (
+    Allowed,
+    NeedsApproval,
+    Preflight,
+    Refused,
+    denied_result,
+    permitted,
+)
 
-T = TypeVar("T")
-
-_SUMMARY_LENGTH: Final = 200
-
-
-class Allowed(Struct, frozen=True, tag="allowed", tag_field="type"):
-    """The call may run."""
-
-
-class Refused(Struct, frozen=True, tag="refused", tag_field="type"):
-    """The call must not run, and this is its result."""
-
-    result: ToolResult
-
-
-class NeedsApproval(Struct, frozen=True, tag="needs_approval", tag_field="type"):
-    """The call may run once all of these are granted."""
-
-    requests: tuple[ApprovalRequest, ...]
-    """At least one; each id once."""
-
-
-class _Pending(Struct, frozen=True):
-    # Wrapped, because trio takes a bare coroutine that comes out of a thread for a mistake.
-    value: Awaitable[Any]
-
-
-Preflight = Allowed | Refused | NeedsApproval
-"""What is known of a call before it runs."""
-
-
-class ToThread(Protocol):
-    """Runs a function beside an event loop and waits for what it returns."""
-
-    def __call__(self, function: Callable[[], T], /) -> Awaitable[T]:
-        """Run `function`, in a worker thread and in a copy of the caller's context variables."""
-        ...
+MAX_DEPTH: Final = 16
+"""How deep tools may call each other."""
+_MAX_NAMES: Final = 50
+_BLOCKED: Final = "Tool execution was blocked"
 
 
 class Executor:
@@ -93,54 +61,101 @@ class Executor:
 
     def __init__(
         self,
-        tools: Iterable[Tool] | ToolRegistry = (),
+        tools: Iterable[Tool] | ToolSource = (),
         *,
         policy: Policy | None = None,
         max_output_bytes: int | None = 150_000,
+        output_limits: OutputLimits | None = None,
+        hooks: Sequence[ToolHook] = (),
     ) -> None:
         """Assemble it.
 
         Args:
-            tools: The tools; of a registry later changes are seen.
+            tools: The tools; of a source, such as a registry, later changes are seen.
             policy: Decides the permission requests of calls, and sees no call that has none;
                 where it is None or has no opinion, `default_policy` decides.
             max_output_bytes: How much of an output a model may get to read; None is all.
+            output_limits: The same by tool, and what becomes of the rest; in place of
+                `max_output_bytes`.
+            hooks: What is done before and after calls, in this order both times.
 
         Raises:
-            TypeError: One is no tool, such as a function without `@tool`.
+            TypeError: One is no tool, such as a function without `@tool`, or no hook.
             InvalidToolName: A tool's name is not one that every provider takes.
             DuplicateTool: Two tools have one name.
         """
-        self.registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        self.source = _source_of(tools)
         self.policy: Policy = default_policy if policy is None else policy
-        self.max_output_bytes = max_output_bytes
+        self.output_limits = output_limits or OutputLimits(default_bytes=max_output_bytes)
+        self._given_hooks = tuple(hooks)
+        self._hooks = Hooks(self._given_hooks)
 
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """What a model is told, in the order of registration."""
-        return self.registry.specs()
+    def with_tools(self, tools: Iterable[Tool] | ToolSource) -> Executor:
+        """Make one that runs other tools in the same way.
+
+        Raises:
+            TypeError: One is no tool.
+            InvalidToolName: A tool's name is not one that every provider takes.
+            DuplicateTool: Two tools have one name.
+        """
+        return Executor(
+            tools, policy=self.policy, output_limits=self.output_limits, hooks=self._given_hooks
+        )
+
+    @property
+    def has_hooks(self) -> bool:
+        """Whether a hook looks at calls, so that `preflight_async` may be needed."""
+        return bool(self._hooks)
+
+    def specs(self, added: Collection[str] = ()) -> tuple[ToolSpec, ...]:
+        """What a model is told.
+
+        Args:
+            added: Names of tools that are not told at first and that results have added since;
+                names of no such tool are passed over.
+
+        Returns:
+            The advertised tools in the source's order; then those of `added`, in the order of
+            a sequence (which keeps what a provider cached when more is added), else in the
+            source's.
+        """
+        told = self.source.specs()
+        if not added:
+            return told
+        hidden = {spec.name: spec for spec in hidden_specs(self.source)}
+        for spec in told:
+            hidden.pop(spec.name, None)
+        names = dict.fromkeys(added) if isinstance(added, Sequence) else hidden
+        found = [hidden[name] for name in names if name in hidden and name in added]
+        return (*told, *found)
+
+    def annotations(self, name: str) -> ToolAnnotations | None:
+        """What a tool says of itself; None if there is no tool of that name."""
+        tool = self.source.get(name)
+        return None if tool is None else tool.spec.annotations
 
     def preflight(self, request: ToolRequest, *, granted: Collection[ApprovalId] = ()) -> Preflight:
-        """Say whether a call may run, and if not, why. Runs nothing, changes nothing, never fails.
+        """Say whether a call may run, and if not, why. Runs no tool and never fails.
 
         All permission requests are looked at before anybody is asked, so that a call which is
-        denied anyway bothers no one, and all that has to be asked is asked at once.
+        denied anyway bothers no one, and all that has to be asked is asked at once. A hook that
+        is asynchronous makes it refuse the call.
 
         Args:
             request: The call.
             granted: The approvals given for it so far.
         """
-        tool = self.registry.get(request.name)
-        if tool is None:
-            return Refused(self._not_found(request))
-        try:
-            tool.bind(request.input)
-            return self._permitted(tool, request, granted)
-        except Exception as error:
-            return Refused(failed_result(request, error, started=False))
+        return at_once(self._preflight(request, granted, in_loop=False))
+
+    async def preflight_async(
+        self, request: ToolRequest, *, granted: Collection[ApprovalId] = ()
+    ) -> Preflight:
+        """Do the same, and wait for hooks that are asynchronous."""
+        return await self._preflight(request, granted, in_loop=True)
 
     async def run(
         self, request: ToolRequest, context: ToolContext, *, to_thread: ToThread
-    ) -> ToolOutcome:
+    ) -> ToolOutcome | Suspension:
         """Run a call beside an event loop. Permissions are not looked at again.
 
         Args:
@@ -149,98 +164,112 @@ class Executor:
             to_thread: How to run a sync tool so that others go on meanwhile.
 
         Returns:
-            What came of it, for tools that fail as well.
+            What came of it, for tools that fail as well, or what it waits for.
         """
-        tool = self.registry.get(request.name)
-        if tool is None:
-            return ToolOutcome(self._not_found(request))
-        if tool.is_async or tool.inline:
-            found = self._attempt(tool, request, context)
-        else:
-            found = await to_thread(lambda: self._attempt(tool, request, context))
-        if isinstance(found, ToolOutcome):
-            return found
-        try:
-            return self._finished(await found.value, request)
-        except Exception as error:
-            return self._failed(error, request)
+        return await self._run(request, context, to_thread)
 
-    def run_blocking(self, request: ToolRequest, context: ToolContext) -> ToolOutcome:
+    def run_blocking(self, request: ToolRequest, context: ToolContext) -> ToolOutcome | Suspension:
         """Run a call here and now, without an event loop; see `run`.
 
         An async tool cannot be run so, and its result is an error that says this.
         """
-        tool = self.registry.get(request.name)
+        return at_once(self._run(request, context, None))
+
+    async def _preflight(
+        self,
+        request: ToolRequest,
+        granted: Collection[ApprovalId],
+        *,
+        in_loop: bool,
+        parent: ToolCallId | None = None,
+    ) -> Preflight:
+        tool = self.source.get(request.name)
+        if tool is None:
+            return Refused(self._not_found(request))
+        try:
+            tool.bind(request.input)
+            if not self._hooks:
+                return permitted(self.policy, tool, request, granted) or _ALLOWED
+            facts = ToolFacts(tool.spec, parent)
+            found = await self._hooks.before(request, facts, in_loop=in_loop)
+            if isinstance(found, Block):
+                return Refused(denied_result(request, found.reason or _BLOCKED), found.stop)
+            if found is request:
+                return permitted(self.policy, tool, request, granted) or _ALLOWED
+            tool.bind(found.input)
+            verdict = permitted(self.policy, tool, found, granted)
+            if isinstance(verdict, NeedsApproval):
+                return replace(verdict, input=found.input)
+            return verdict or Allowed(found.input)
+        except Exception as error:
+            return Refused(failed_result(request, error, started=False))
+
+    async def _run(
+        self,
+        request: ToolRequest,
+        context: ToolContext,
+        to_thread: ToThread | None,
+        *,
+        depth: int = 0,
+        parent: ToolCallId | None = None,
+    ) -> ToolOutcome | Suspension:
+        tool = self.source.get(request.name)
         if tool is None:
             return ToolOutcome(self._not_found(request))
-        if tool.is_async:
-            return ToolOutcome(_needs_event_loop(request))
-        found = self._attempt(tool, request, context)
-        if isinstance(found, ToolOutcome):
+
+        async def call(
+            child: ToolRequest, known: ChildCall, to_thread: ToThread | None
+        ) -> ToolOutcome | Suspension:
+            return await self._call(child, known, context, to_thread, depth + 1, request.call_id)
+
+        found = await Run(tool, request, context, to_thread, call).end()
+        if isinstance(found, Suspension):
             return found
-        if iscoroutine(found.value):
-            found.value.close()
-        return ToolOutcome(_needs_event_loop(request))
+        if self._hooks and found.result.started:
+            facts = ToolFacts(tool.spec, parent)
+            in_loop = to_thread is not None
+            found = await self._hooks.after(request, found, facts, in_loop=in_loop)
+        return self.output_limits.apply(found, tool.spec, request)
 
-    def _permitted(
-        self, tool: Tool, request: ToolRequest, granted: Collection[ApprovalId]
-    ) -> Preflight:
-        spec = tool.spec
-        asked: list[PermissionRequest] = list(tool.permissions(request))
-        if spec.annotations.needs_approval:
-            asked.insert(0, _permission_to_run(request))
-        if not asked:
-            return _ALLOWED
-        facts = PolicyFacts(spec, request)
-        missing: dict[ApprovalId, ApprovalRequest] = {}
-        for one in asked:
-            decision = evaluate(self.policy, one, facts)
-            if isinstance(decision, Deny):
-                text = f"Permission denied: {decision.reason}"
-                failure = ToolFailure.PERMISSION_DENIED
-                return Refused(error_result(request.call_id, text, failure))
-            if isinstance(decision, Ask):
-                approval = ApprovalRequest.of(one, request.call_id, decision.reason)
-                if approval.id not in granted:
-                    missing[approval.id] = approval
-        return NeedsApproval(tuple(missing.values())) if missing else _ALLOWED
-
-    def _attempt(
-        self, tool: Tool, request: ToolRequest, context: ToolContext
-    ) -> ToolOutcome | _Pending:
-        # Errors are caught in here rather than by the caller: this may be the body of a worker
-        # thread, and not every exception can leave one (StopIteration cannot).
-        try:
-            arguments = tool.bind(request.input)
-        except Exception as error:
-            return self._failed(error, request, started=False)
-        try:
-            value = tool.invoke(arguments, context)
-            return _Pending(value) if isawaitable(value) else self._finished(value, request)
-        except Exception as error:
-            return self._failed(error, request)
-
-    def _finished(self, value: object, request: ToolRequest) -> ToolOutcome:
-        outcome = outcome_of(value, request)
-        limit = self.max_output_bytes
-        if limit is None:
-            return outcome
-        output = outcome.result.output
-        clipped = clip(output, limit)
-        if clipped is output:
-            return outcome
-        return ToolOutcome(replace(outcome.result, output=clipped), outcome.stop)
-
-    def _failed(
-        self, error: Exception, request: ToolRequest, *, started: bool = True
-    ) -> ToolOutcome:
-        result = failed_result(request, error, started=started)
-        if self.max_output_bytes is not None:
-            result = replace(result, output=clip(result.output, self.max_output_bytes))
-        return ToolOutcome(result)
+    async def _call(
+        self,
+        request: ToolRequest,
+        known: ChildCall,
+        context: ToolContext,
+        to_thread: ToThread | None,
+        depth: int,
+        parent: ToolCallId,
+    ) -> ToolOutcome | Suspension:
+        """Make a child call, from looking it up to its end."""
+        if depth > MAX_DEPTH:
+            text = f"{request.name!r} was not run: tools call each other more than {MAX_DEPTH} deep"
+            failure = ToolFailure.EXECUTION_FAILED
+            return ToolOutcome(error_result(request.call_id, text, failure))
+        for one in known.asked:
+            if one in context.denied:
+                return _denied_by_person(request, context.denied[one])
+        verdict = await self._preflight(
+            request, context.approved, in_loop=to_thread is not None, parent=parent
+        )
+        match verdict:
+            case Refused(result=result):
+                return ToolOutcome(result)
+            case NeedsApproval(requests=requests):
+                for asked in requests:
+                    if asked.id in context.denied:
+                        return _denied_by_person(request, context.denied[asked.id])
+                return Suspension(requests, known.token, takes_denials=True)
+            case Allowed(input=changed):
+                if changed is not None:
+                    request = replace(request, input=changed)
+        inner = context._of_child(known.token)
+        return await self._run(request, inner, to_thread, depth=depth, parent=parent)
 
     def _not_found(self, request: ToolRequest) -> ToolResult:
-        names = ", ".join(self.registry.names)
+        told = [spec.name for spec in self.source.specs()]
+        names = ", ".join(told[:_MAX_NAMES])
+        if len(told) > _MAX_NAMES:
+            names += f" and {len(told) - _MAX_NAMES} more"
         there = f"The available tools are: {names}." if names else "There are no tools."
         text = f"There is no tool named {request.name!r}. {there}"
         return error_result(request.call_id, without_lone_surrogates(text), ToolFailure.NOT_FOUND)
@@ -249,18 +278,12 @@ class Executor:
 _ALLOWED: Final = Allowed()
 
 
-def _permission_to_run(request: ToolRequest) -> PermissionRequest:
-    arguments = encode_json(request.input).decode()
-    if len(arguments) > _SUMMARY_LENGTH:
-        arguments = arguments[:_SUMMARY_LENGTH] + "…"
-    return PermissionRequest(
-        tool_kind(request.name), f"{request.name} {arguments}", {"tool.input": request.input}
-    )
+def _source_of(tools: Iterable[Tool] | ToolSource) -> ToolSource:
+    if callable(getattr(tools, "specs", None)):
+        return cast("ToolSource", tools)
+    return ToolRegistry(cast("Iterable[Tool]", tools))
 
 
-def _needs_event_loop(request: ToolRequest) -> ToolResult:
-    text = (
-        f"The tool {request.name!r} is asynchronous and this agent runs without an event loop; "
-        f"it needs the concurrent driver."
-    )
-    return error_result(request.call_id, text, ToolFailure.UNAVAILABLE)
+def _denied_by_person(request: ToolRequest, reason: str | None) -> ToolOutcome:
+    text = f"Permission denied: {reason}" if reason else "Permission denied."
+    return ToolOutcome(denied_result(request, text))

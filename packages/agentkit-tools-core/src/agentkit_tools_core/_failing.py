@@ -11,7 +11,7 @@ from agentkit_tools_core._output import json_value_of
 from agentkit_tools_core._request import ToolRequest
 
 
-def failed_result(request: ToolRequest, error: Exception, *, started: bool) -> ToolResult:
+def failed_result(request: ToolRequest, error: BaseException, *, started: bool) -> ToolResult:
     """Make the result of a call that an exception ended.
 
     Args:
@@ -35,7 +35,7 @@ def failed_result(request: ToolRequest, error: Exception, *, started: bool) -> T
     return error_result(request.call_id, _described(error), failure, started=started)
 
 
-def _log(tool: str, error: Exception) -> None:
+def _log(tool: str, error: BaseException) -> None:
     import logging  # takes long to load, and a tool that works needs none
 
     logging.getLogger("agentkit_tools_core").debug("tool %r failed", tool, exc_info=error)

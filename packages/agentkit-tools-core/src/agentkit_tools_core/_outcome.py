@@ -33,7 +33,8 @@ class ToolReturn(Struct, frozen=True, kw_only=True):
     is_error: bool = False
     """Whether `output` says what went wrong."""
     usage: Usage | None = None
-    """Model calls that the tool made by itself."""
+    """Model calls that the tool made by itself; with it, all of them: nothing is added to it for
+    the tools that this one called."""
     added_tools: tuple[str, ...] = ()
     """Names of tools that the model may use from here on."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from agentkit_core import ToolSpec
 from agentkit_tools_core._errors import DuplicateTool, InvalidToolName
+from agentkit_tools_core._lock import new_lock
 from agentkit_tools_core._tool import Tool
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -22,7 +23,8 @@ class ToolRegistry:
     """Tools by name, in the order in which they were registered.
 
     The order is kept because providers cache a request by its prefix, of which the tools are
-    the first part. Iterating gives the tools, `len` their number, `in` looks for a name.
+    the first part. Iterating gives the tools, `len` their number, `in` looks for a name. It may
+    be read and changed from any thread.
     """
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
@@ -33,9 +35,11 @@ class ToolRegistry:
             InvalidToolName: A name is not one that every provider takes.
             DuplicateTool: Two have one name.
         """
-        self._tools: dict[str, Tool] = {}
+        self._lock = new_lock()
+        # Never changed, only exchanged: whoever reads has a whole one, without the lock.
+        self._tools: Mapping[str, Tool] = {}
         self._revision = 0
-        self._specs: tuple[ToolSpec, ...] | None = None
+        self._advertised: tuple[Mapping[str, Tool], tuple[ToolSpec, ...]] | None = None
         for tool in tools:
             self.register(tool)
 
@@ -57,20 +61,39 @@ class ToolRegistry:
             InvalidToolName: The name is not one that every provider takes.
             DuplicateTool: There is one of that name, and it is not to be replaced.
         """
-        if not isinstance(getattr(tool, "spec", None), ToolSpec):
-            raise TypeError(f"{tool!r} is no tool; make one of a function with `@tool`")
-        name = tool.spec.name
-        if not is_tool_name(name):
-            raise InvalidToolName(name)
-        if name in self._tools and not replace:
-            raise DuplicateTool(name)
-        self._tools[name] = tool
-        self._changed()
+        name = _name_of(tool)
+        with self._lock:
+            if name in self._tools and not replace:
+                raise DuplicateTool(name)
+            self._exchange({**self._tools, name: tool})
 
     def remove(self, name: str) -> None:
         """Take a tool away; nothing happens when there is none of that name."""
-        if self._tools.pop(name, None) is not None:
-            self._changed()
+        with self._lock:
+            if name in self._tools:
+                self._exchange({key: tool for key, tool in self._tools.items() if key != name})
+
+    def replace_all(self, tools: Iterable[Tool]) -> None:
+        """Have these tools and no others, in their order, by one step of the revision.
+
+        Nobody sees a state in between, and nothing happens when these are the very tools that
+        are there. Where one is refused, all stays as it was.
+
+        Raises:
+            TypeError: One is no tool, such as a function without `@tool`.
+            InvalidToolName: A name is not one that every provider takes.
+            DuplicateTool: Two have one name.
+        """
+        found: dict[str, Tool] = {}
+        for tool in tools:
+            name = _name_of(tool)
+            if name in found:
+                raise DuplicateTool(name)
+            found[name] = tool
+        with self._lock:
+            before = [(name, id(tool)) for name, tool in self._tools.items()]
+            if before != [(name, id(tool)) for name, tool in found.items()]:
+                self._exchange(found)
 
     def get(self, name: str) -> Tool | None:
         """Find a tool by its exact name; None when there is none."""
@@ -83,13 +106,17 @@ class ToolRegistry:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What a model is told, in order; the same object until something changes."""
-        if self._specs is None:
-            self._specs = tuple(tool.spec for tool in self._tools.values())
-        return self._specs
+        tools = self._tools
+        told = self._advertised
+        if told is None or told[0] is not tools:
+            told = (tools, tuple(tool.spec for tool in tools.values()))
+            self._advertised = told
+        return told[1]
 
-    def _changed(self) -> None:
+    def _exchange(self, tools: Mapping[str, Tool]) -> None:
+        # The tools before the number: who reads the new number must not get the old tools.
+        self._tools = tools
         self._revision += 1
-        self._specs = None
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
@@ -99,3 +126,12 @@ class ToolRegistry:
 
     def __len__(self) -> int:
         return len(self._tools)
+
+
+def _name_of(tool: Tool) -> str:
+    if not isinstance(getattr(tool, "spec", None), ToolSpec):
+        raise TypeError(f"{tool!r} is no tool; make one of a function with `@tool`")
+    name = tool.spec.name
+    if not is_tool_name(name):
+        raise InvalidToolName(name)
+    return name

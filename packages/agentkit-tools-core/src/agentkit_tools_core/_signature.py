@@ -18,6 +18,7 @@ from msgspec import UNSET, Struct
 
 from agentkit_tools_core._context import ToolContext
 from agentkit_tools_core._errors import InvalidToolFunction
+from agentkit_tools_core._readable import readable
 
 _REFUSED: Final[Mapping[Any, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "a model gives arguments by name; take a list instead",
@@ -100,7 +101,12 @@ def read_signature(
             contexts.append(one.name)
             continue
         default = UNSET if one.default is inspect.Parameter.empty else one.default
-        parameters.append(Parameter(one.name, resolved, default))
+        try:
+            kind = readable(resolved)
+        except (TypeError, ValueError) as error:
+            reason = f"its annotation {one.annotation!r} cannot be read: {error}"
+            raise InvalidToolFunction(tool, reason, parameter=one.name) from None
+        parameters.append(Parameter(one.name, kind, default))
     return Signature(tuple(parameters), tuple(contexts), is_method)
 
 

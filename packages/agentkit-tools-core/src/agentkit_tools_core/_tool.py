@@ -68,6 +68,8 @@ class Tool(Protocol):
             `is_async`, an awaitable of one.
 
         Raises:
+            ToolSuspended: It has to ask; by the methods of the context. It is invoked again
+                once that is answered.
             ToolError: It failed; the model is told the message as it is.
             Exception: It failed; the model is told the type and the message.
         """

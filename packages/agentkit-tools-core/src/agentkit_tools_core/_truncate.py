@@ -59,6 +59,24 @@ def clip(output: ToolOutput, max_bytes: int) -> ToolOutput:
             return FilesOutput(tuple(file for file in kept_files if isinstance(file, File)))
 
 
+def text_of(output: ToolOutput) -> str:
+    """Join all of an output that a model would read as text; a value is its JSON.
+
+    Texts of several parts or files stand in their order, each on new lines.
+    """
+    return "\n".join(_texts_of(output))
+
+
+def size_of(output: ToolOutput) -> int:
+    """Measure what `clip` counts: bytes of text, media and bytes left out."""
+    return sum(map(_size, _texts_of(output)))
+
+
+def is_media(part: Part) -> bool:
+    """Whether a part has nothing that `clip` counts, and is never cut."""
+    return _text_of(part) is None
+
+
 def clip_text(text: str, max_bytes: int) -> str:
     """Cut a text between two characters and end it with a line that says so.
 
@@ -74,6 +92,19 @@ def clip_text(text: str, max_bytes: int) -> str:
         return marker[: max(max_bytes, 0)]
     # Only a character that the cut goes through can be undecodable.
     return data[:room].decode("utf-8", "ignore") + "\n" + marker
+
+
+def _texts_of(output: ToolOutput) -> list[str]:
+    match output:
+        case TextOutput(text=text):
+            return [text]
+        case StructuredOutput(value=value):
+            return [encode_json(value).decode()]
+        case PartsOutput(parts=parts):
+            found = map(_text_of, parts)
+        case FilesOutput(files=files):
+            found = map(_text_of, files)
+    return [text for text in found if text is not None]
 
 
 def _fits(text: str, max_bytes: int) -> bool:

@@ -9,9 +9,11 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from agentkit_core import (
+    ApprovalId,
     JsonValue,
     ToolAnnotations,
     ToolCallId,
+    ToolFailure,
     ToolResult,
     ToolSpec,
     canonical_json,
@@ -19,10 +21,17 @@ from agentkit_core import (
 from agentkit_tools_core._approval import approval_id
 from agentkit_tools_core._context import ToolContext
 from agentkit_tools_core._executor import Executor
-from agentkit_tools_core._outcome import ToolOutcome
-from agentkit_tools_core._permissions import Allow, Decision, PermissionRequest, PolicyFacts
+from agentkit_tools_core._outcome import ToolOutcome, error_result
+from agentkit_tools_core._permissions import (
+    Allow,
+    Decision,
+    Deny,
+    PermissionRequest,
+    PolicyFacts,
+)
 from agentkit_tools_core._registry import is_tool_name
 from agentkit_tools_core._request import ToolRequest
+from agentkit_tools_core._suspension import Suspension
 from agentkit_tools_core._tool import Tool
 
 T = TypeVar("T")
@@ -35,18 +44,56 @@ def call_tool(
     arguments: Mapping[str, JsonValue] | None = None,
     *,
     dependencies: Mapping[type[Any], object] | None = None,
+    tools: Iterable[Tool] = (),
+    answers: Mapping[str, JsonValue | Deny] | None = None,
 ) -> ToolOutcome:
     """Call a tool as a model would, without asking anyone for permission.
 
-    An async tool is run in an asyncio event loop of its own, so not from inside another.
+    An async tool is run in an asyncio event loop of its own, so not from inside another. What
+    it asks in the middle of its run is answered from `answers`, and it is run again, as with a
+    person.
 
     Args:
         tool: The tool.
         arguments: As the model writes them, JSON values by name.
         dependencies: What the tool gets from `ToolContext.get`.
+        tools: Other tools that it may call.
+        answers: By the text of the question (its `summary`); `Deny` denies it.
+
+    Raises:
+        AssertionError: It asks what has no answer here, or asks again what was answered.
     """
     request = ToolRequest(ToolCallId("call-1"), tool.spec.name, dict(arguments or {}))
-    return _called(tool, request, dependencies)
+    executor = Executor([tool, *tools])
+    answered: dict[ApprovalId, JsonValue] = {}
+    denied: dict[ApprovalId, str | None] = {}
+    token: JsonValue = None
+    while True:
+        context = ToolContext(
+            request,
+            dependencies=dependencies,
+            approved=answered,
+            answers=answered,
+            denied=denied,
+            token=token,
+        )
+        found = _run(executor, request, context, is_async=tool.is_async)
+        if isinstance(found, ToolOutcome):
+            return found
+        # As it is when it comes back from where it was stored.
+        token = msgspec.json.decode(msgspec.json.encode(found.token))
+        for asked in found.asks:
+            assert asked.summary in (answers or {}), f"nobody answers {asked.summary!r}"
+            assert asked.id not in answered, f"{asked.summary!r} was answered and is asked again"
+            assert asked.id not in denied, f"{asked.summary!r} was denied and is asked again"
+            answer = (answers or {})[asked.summary]
+            if not isinstance(answer, Deny):
+                answered[asked.id] = answer
+                continue
+            denied[asked.id] = answer.reason
+            if not found.takes_denials:
+                failure = ToolFailure.PERMISSION_DENIED
+                return ToolOutcome(error_result(request.call_id, answer.reason, failure))
 
 
 def check_tool(
@@ -83,7 +130,9 @@ def check_tool(
     first, second = ([approval_id(one) for one in tool.permissions(request)] for _ in range(2))
     assert first == second, "the permission requests differ for the same call"
 
-    outcome = _called(tool, request, dependencies)
+    context = ToolContext(request, dependencies=dependencies)
+    outcome = _run(Executor([tool]), request, context, is_async=tool.is_async)
+    assert isinstance(outcome, ToolOutcome), "the call suspends; see call_tool for how to answer"
     result = outcome.result
     assert given == before, "invoke changes the arguments, which belong to the transcript"
     assert not result.is_error, f"the call failed: {result.output}"
@@ -91,12 +140,10 @@ def check_tool(
     return outcome
 
 
-def _called(
-    tool: Tool, request: ToolRequest, dependencies: Mapping[type[Any], object] | None
-) -> ToolOutcome:
-    context = ToolContext(request, dependencies=dependencies)
-    executor = Executor([tool])
-    if not tool.is_async:
+def _run(
+    executor: Executor, request: ToolRequest, context: ToolContext, *, is_async: bool
+) -> ToolOutcome | Suspension:
+    if not is_async:
         return executor.run_blocking(request, context)
 
     import asyncio  # only where an async tool is tested

@@ -88,6 +88,9 @@ def configured(draft: Draft, given: Configure) -> Phase:
         draft.instructions = given.instructions
     if given.once is not None:
         draft.once = given.once
+    if draft.phase is Phase.BACKOFF:
+        # The request that was prepared is one of the old settings.
+        draft.set_turn(prepared=False)
     draft.emit(SettingsChanged(draft.model, draft.once or draft.options))
     return draft.phase
 
@@ -189,7 +192,8 @@ def find_ask(
 
 def grant_siblings(draft: Draft, given: Resolve) -> None:
     """A yes for the whole session counts for all calls that ask for the same."""
-    if not given.decision.approve or given.decision.scope is not GrantScope.SESSION:
+    # Whoever gave other arguments said no yes to those that the others have.
+    if given.decision.scope is not GrantScope.SESSION or given.approval_id not in draft.grants:
         return
     for call in draft.background.values():
         granted = grant(draft, call, given.approval_id)

@@ -67,6 +67,8 @@ def responded(draft: Draft, given: ModelResponded) -> Phase:
             draft.diagnose("an answer with tool calls is not asked for again")
         open_round(draft, item)
         return pump(draft)
+    # It kept to it that the tools were closed; only one that does not ends the turn by that limit.
+    draft.set_turn(tools_closed=False)
     if given.retry_items:
         draft.append_steer()
         append_said(draft, given.retry_items)
@@ -89,7 +91,7 @@ def failed(draft: Draft, given: ModelFailed) -> Phase:
         )
     if failure is None or wait_s is None:
         kept = _without_calls(response.item)
-        if draft.config.keep_failed and kept.parts:
+        if draft.config.keep_failed and kept.parts and kept.kind is ItemKind.ASSISTANT:
             draft.append(kept)
         return end_turn(draft, TurnEnd.ERROR, failure=failure, partial=response.item)
     call = turn.model_calls + 1

@@ -8,18 +8,18 @@ from agentkit_loop._draft import Draft
 from agentkit_loop._inputs import Cancel, Close, FinishChecked
 from agentkit_loop._phases._anywhere import Handlers, handlers
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import append_said, drive, end_turn
+from agentkit_loop._turns import append_said, drive, end_turn, has_more
 from agentkit_loop.events import MutationPoint, TurnEnd
 
 
 def checked(draft: Draft, given: FinishChecked) -> Phase:
     """End the turn, or go on with what the hooks have to say.
 
-    Steering that came meanwhile would be lost to this turn; it goes first.
+    Steering and notices that came meanwhile would be lost to this turn; they go first.
     """
     end = draft.turn.end or TurnEnd.COMPLETED
     draft.set_turn(effect_id=None, end=None)
-    if not given.items and not draft.steer:
+    if not given.items and not has_more(draft):
         return end_turn(draft, end)
     draft.append_steer()
     append_said(draft, given.items)

@@ -5,6 +5,7 @@ Approvals are no phase of their own: a call that is asked about waits, its sibli
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from msgspec.structs import replace
@@ -95,9 +96,14 @@ def _checked(draft: Draft, given: PreflightAllowed | PreflightAsked) -> CallStat
         effect_id=None,
         exclusive=given.exclusive,
         repeatable=given.repeatable,
-        timeout_s=given.timeout_s,
-        detach_after_s=given.detach_after_s,
+        timeout_s=_bounded(given.timeout_s),
+        detach_after_s=_bounded(given.detach_after_s),
     )
+
+
+def _bounded(seconds: float | None) -> float | None:
+    # No timer rings after an endless time, and JSON has no word for it.
+    return seconds if seconds is not None and seconds < math.inf else None
 
 
 def resolved(draft: Draft, given: Resolve) -> Phase:

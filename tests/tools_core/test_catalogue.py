@@ -1,0 +1,48 @@
+"""Between two looks at a source nothing is lost."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentkit_core import ToolSpec
+from agentkit_tools_core import CatalogueChanges, ToolRegistry, catalogue_changes, digests
+from agentkit_tools_core.testing import ScriptedTool
+
+catalogues = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["one", "two"])).map(
+    lambda found: tuple(ToolSpec(name, text) for name, text in found.items())
+)
+
+
+@given(catalogues, catalogues)
+def test_t16_changes_lead_from_the_one_to_the_other(
+    before: tuple[ToolSpec, ...], after: tuple[ToolSpec, ...]
+) -> None:
+    changes = catalogue_changes(digests(before), after)
+
+    told = {spec.name: spec for spec in before}
+    for name in changes.removed:
+        del told[name]
+    new = {spec.name: spec for spec in after}
+    for name in (*changes.added, *changes.changed):
+        assert told.get(name) != new[name]
+        told[name] = new[name]
+    assert told == new
+    assert bool(changes) == (digests(before) != digests(after))
+
+
+def test_t14_replacing_all_is_one_difference() -> None:
+    registry = ToolRegistry([ScriptedTool("t1")])
+    seen = digests(registry.specs())
+    registry.replace_all([ScriptedTool("t2")])
+
+    assert catalogue_changes(seen, registry.specs()) == CatalogueChanges(("t2",), ("t1",))
+
+
+def test_a_digest_is_the_same_in_any_process() -> None:
+    written = b'{"description":"d","input_schema":{"type":"object"},"name":"t"}'
+    spec = ToolSpec("t", "d", {"type": "object"})
+
+    assert digests([spec]) == {"t": sha256(written).hexdigest()[:16]}

@@ -1,0 +1,100 @@
+"""A tool with a schema of its own is a tool like any other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentkit_core import JsonValue, TextOutput, ToolSpec
+from agentkit_tools_core import (
+    InvalidToolInput,
+    InvalidToolName,
+    SchemaTool,
+    ToolContext,
+    custom,
+)
+from agentkit_tools_core.testing import call_tool, check_tool
+
+SPEC = ToolSpec(
+    "find",
+    "Find it.",
+    {"type": "object", "properties": {"n": {}, "m": {}}, "required": ["n", "m"]},
+)
+
+
+def plain(arguments: dict[str, JsonValue], context: ToolContext) -> str:
+    return f"{context.request.name} {arguments['n']}"
+
+
+async def waiting(arguments: dict[str, JsonValue], context: ToolContext) -> str:
+    return plain(arguments, context)
+
+
+@pytest.mark.parametrize("function", [plain, waiting])
+def test_a_schema_tool_keeps_the_contract_of_tools(function: Any) -> None:
+    made = SchemaTool(SPEC, function, permissions=lambda request: [custom("find", "find")])
+
+    assert made.is_async == (function is waiting)
+    assert check_tool(made, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
+
+
+def test_whether_it_waits_may_be_said() -> None:
+    made = SchemaTool(SPEC, lambda *given: waiting(*given), is_async=True, inline=True)
+
+    assert made.inline
+    assert call_tool(made, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
+
+
+def test_c05_what_is_required_and_missing_is_told() -> None:
+    with pytest.raises(InvalidToolInput) as caught:
+        SchemaTool(SPEC, plain).bind({"m": 1, "other": 2})
+
+    assert caught.value.paths == ("n",)
+    assert caught.value.message == (
+        'Validation failed for tool "find":\n'
+        "  - n: is required\n"
+        "\n"
+        "Received arguments:\n"
+        "{\n"
+        '  "m": 1,\n'
+        '  "other": 2\n'
+        "}"
+    )
+
+
+def test_c05_at_most_five_places_are_told() -> None:
+    spec = ToolSpec("t", input_schema={"type": "object", "required": list("abcdefg")})
+    with pytest.raises(InvalidToolInput) as caught:
+        SchemaTool(spec, plain).bind({})
+
+    assert caught.value.message.count("is required") == 5
+    assert "  … and 2 more" in caught.value.message
+    assert caught.value.paths == tuple("abcdefg")
+
+
+@pytest.mark.parametrize("given", [[], "x", None])
+def test_arguments_are_an_object(given: Any) -> None:
+    with pytest.raises(InvalidToolInput, match="no JSON object"):
+        SchemaTool(SPEC, plain).bind(given)
+
+
+def test_what_a_tool_does_to_its_arguments_is_its_own_affair() -> None:
+    given: dict[str, JsonValue] = {"n": [1], "m": {}}
+    bound: Any = SchemaTool(SPEC, plain).bind(given)
+    bound["n"].append(2)
+
+    assert given == {"n": [1], "m": {}}
+
+
+def test_a_validator_is_asked_first() -> None:
+    def refuse(given: Any) -> None:
+        raise InvalidToolInput("no")
+
+    with pytest.raises(InvalidToolInput, match="no"):
+        SchemaTool(SPEC, plain, validate=refuse).bind({})
+
+
+def test_t03_a_name_that_some_provider_refuses_is_refused() -> None:
+    with pytest.raises(InvalidToolName):
+        SchemaTool(ToolSpec("a.b"), plain)
