@@ -13,7 +13,7 @@ from agentkit_loop._approving import decision_on, denied_for
 from agentkit_loop._at_once import NeedsEventLoop, at_once
 from agentkit_loop._conversation import Conversation, Prompt
 from agentkit_loop._errors import WrongModelForm
-from agentkit_loop._inputs import Configure
+from agentkit_loop._inputs import Configure, Continue
 from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, ApprovalRequested, Finished, Step
 from agentkit_loop._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop._table import Phase
@@ -118,7 +118,8 @@ class Session(Conversation):
             driver.listened = True
             done = False
             try:
-                self._nudge() if prompt is None else self._begin(prompt, "stream")
+                if prompt is not None:
+                    self._begin(prompt, "stream")
                 while True:
                     while told:
                         yield told.popleft().event
@@ -126,10 +127,12 @@ class Session(Conversation):
                         return
                     await driver.release()
                     step = driver.take_step()
-                    if step is None:
+                    if step is not None:
+                        done = await self._ends_stream(step)
+                    elif driver.is_at_work:
                         await driver.advance()
                     else:
-                        done = await self._ends_stream(step)
+                        self._post(Continue())
             finally:
                 driver.listened = False
                 unsubscribe()
@@ -144,8 +147,9 @@ class Session(Conversation):
             SessionClosed: The session is over.
         """
         with self._alone("next"):
-            self._nudge()
-            return await self._driver.next()
+            while (step := await self._driver.next()) is None:
+                self._post(Continue())
+            return step
 
     async def wait_idle(self) -> None:
         """Wait until no turn runs and nobody works on the session; at once if that is so.
@@ -168,6 +172,7 @@ class Session(Conversation):
             any(not call.asks for call in self._driver.state.background.values())
             and self._driver.state.background.keys() == running.keys()
             and self._driver.state.notices == notices
+            and not self._driver.pending  # what is to be performed by `next` cannot be waited for
         ):
             await self._driver.something_new()
 
@@ -225,6 +230,9 @@ class Session(Conversation):
         driver = self._driver
         while True:
             step = await driver.next()
+            if step is None:
+                await self._nothing_goes_on()
+                continue
             if isinstance(step, ApprovalRequested):
                 if not await self._answer(self._to_ask(step)):
                     await driver.something_new()
@@ -236,6 +244,13 @@ class Session(Conversation):
             result = self._go_on(step)
             if result is not None:
                 return result
+
+    async def _nothing_goes_on(self) -> None:
+        idle = self._driver.state.turn is None and not self._has_more
+        if idle and self._waits_for_background:
+            await self._driver.something_new()
+        else:
+            self._post(Continue())
 
     async def _next_background(self) -> None:
         while self._waits_for_background and not self._has_more and not self._driver.has_word:
@@ -314,7 +329,8 @@ class BlockingSession(Conversation):
             driver.listened = True
             done = False
             try:
-                self._nudge() if prompt is None else self._begin(prompt, "stream")
+                if prompt is not None:
+                    self._begin(prompt, "stream")
                 while True:
                     while told:
                         yield told.popleft().event
@@ -322,10 +338,12 @@ class BlockingSession(Conversation):
                         return
                     driver.release()
                     step = driver.take_step()
-                    if step is None:
+                    if step is not None:
+                        done = self._ends_stream(step)
+                    elif driver.is_at_work:
                         driver.advance()
                     else:
-                        done = self._ends_stream(step)
+                        self._post(Continue())
             finally:
                 driver.listened = False
                 unsubscribe()
@@ -336,8 +354,9 @@ class BlockingSession(Conversation):
     def next(self) -> Step:
         """Work until the host has the word, and say why; see `Session.next`."""
         with self._alone("next"):
-            self._nudge()
-            return self._driver.next()
+            while (step := self._driver.next()) is None:
+                self._post(Continue())
+            return step
 
     def change_model(self, model: BlockingModel) -> None:
         """Ask another model from the next call on; see `Session.change_model`."""
@@ -362,6 +381,9 @@ class BlockingSession(Conversation):
     def _until_done(self) -> TurnResult:
         while True:
             step = self._driver.next()
+            if step is None:
+                self._post(Continue())
+                continue
             if isinstance(step, ApprovalRequested):
                 self._answer(self._to_ask(step))
                 continue

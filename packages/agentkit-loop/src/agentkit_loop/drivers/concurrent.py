@@ -111,6 +111,7 @@ class ConcurrentDriver(Stepper):
         self._join_in()
 
     def _join_in(self) -> None:
+        self._send_home()
         self._spawn()
         if self._group is not None and self.is_stopped:
             self._group.cancel_scope.cancel()
@@ -147,7 +148,7 @@ class ConcurrentDriver(Stepper):
         if self._saving is None:
             self._saving = anyio.Lock()
         async with self._saving:
-            while self.is_unsaved and self.broken is None:
+            while super().is_unsaved and self.broken is None:
                 save, head = self.begin_save()
                 try:
                     # A save that has begun is waited for: only then is it known what is stored.
@@ -169,8 +170,8 @@ class ConcurrentDriver(Stepper):
 
     # work
 
-    async def next(self) -> Step:
-        """Work until the host has the word.
+    async def next(self) -> Step | None:
+        """Work until the host has the word; None if nobody has, and nothing goes on.
 
         Leaving it by an exception (a cancelled scope, a deadline, `ReporterFailed`) cancels the
         turn: the transcript is valid then, and all that was begun has been stopped.
@@ -180,7 +181,7 @@ class ConcurrentDriver(Stepper):
             if self.is_unsaved:
                 await self._settled(self.flush())
             step = self.take_step()
-            if step is not None:
+            if step is not None or not self.is_at_work:
                 return step
             await self.advance()
 
@@ -229,6 +230,11 @@ class ConcurrentDriver(Stepper):
         await self._close_retired()
         with anyio.CancelScope(shield=True, deadline=_soon()):
             await self._model.close()
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether something was decided that is not carried out, because it is being saved too."""
+        return super().is_unsaved or (self._saving is not None and self._saving.locked())
 
     @property
     def is_at_work(self) -> bool:

@@ -1,0 +1,227 @@
+"""Agents as tools: their work counts, their asks reach the host, and they end with the outer turn."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from agentkit_core import FailureKind, TokenUsage, ToolResult, Usage
+from agentkit_loop import (
+    Agent,
+    ApprovalRequested,
+    Event,
+    Finished,
+    Limits,
+    LoopConfig,
+    ToolProgress,
+    TurnEnd,
+)
+from agentkit_loop.stores import MemoryStore
+from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
+from agentkit_tools_core import tool
+
+RAN: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ran() -> None:
+    RAN.clear()
+
+
+@tool(needs_approval=True)
+def pay(amount: int) -> str:
+    """Pay."""
+    RAN.append(f"pay {amount}")
+    return f"paid {amount}"
+
+
+@tool
+def look() -> str:
+    """Look."""
+    RAN.append("look")
+    return "seen"
+
+
+def outer(*script: Any, inner: Agent, blocking: bool = False, **more: Any) -> Agent:
+    tools = [inner.as_tool("clerk", "Does paperwork.", blocking=blocking)]
+    return Agent(model=ScriptedModel(*script), tools=tools, **more)
+
+
+def task(text: str = "do it", call_id: str = "c1") -> Any:
+    return call("clerk", {"task": text}, call_id)
+
+
+def result_of(result: Any) -> ToolResult:
+    one: ToolResult = result.items[1].tool_results[0]
+    return one
+
+
+async def test_the_inner_answer_is_the_result_and_its_usage_counts_once() -> None:
+    inner = Agent(model=ScriptedModel(call("look"), say("filed", input=7, output=3)), tools=[look])
+    result = await outer(task(), say("ok", input=10, output=5), inner=inner).run("go")
+
+    assert result_of(result).output.text == "filed"  # type: ignore[union-attr]
+    assert result.text == "ok"
+    assert result.usage.tokens == TokenUsage(input=17, output=8)
+    assert RAN == ["look"]
+
+
+def test_a_sync_one_works_without_an_event_loop_and_an_async_one_says_that_it_cannot() -> None:
+    inner = Agent(model=ScriptedModel("filed", "filed"))
+    done = outer(task(), "ok", inner=inner, blocking=True).run_blocking("go")
+    refused = outer(task(), "ok", inner=inner).run_blocking("go")
+
+    assert result_of(done).output.text == "filed"  # type: ignore[union-attr]
+    assert result_of(refused).is_error
+
+
+async def test_a_sync_one_works_beside_an_event_loop_too() -> None:
+    inner = Agent(model=ScriptedModel("filed"))
+    result = await outer(task(), "ok", inner=inner, blocking=True).run("go")
+
+    assert result_of(result).output.text == "filed"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("approve", [True, False])
+async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: bool) -> None:
+    inner = Agent(
+        model=ScriptedModel(Reply.of(call("look"), call("pay", {"amount": 5}, "c2")), "filed"),
+        tools=[look, pay],
+    )
+    async with outer(task(), "ok", inner=inner).session() as session:
+        session.submit("go")
+        step = await session.next()
+        assert isinstance(step, ApprovalRequested)
+        (ask,) = step.asks
+        assert ask.call_id == "c1"
+        assert "pay" in ask.summary
+        assert RAN == ["look"]
+
+        if approve:
+            session.approve(ask.id)
+        else:
+            session.deny(ask.id, reason="too much")
+        step = await session.next()
+
+        assert isinstance(step, Finished)
+        assert step.result.text == "ok"
+    assert RAN == (["look", "pay 5"] if approve else ["look"])
+    told = inner._model.requests[-1].items[-1].tool_results[1]  # type: ignore[union-attr]
+    assert told.is_error is not approve
+
+
+async def test_the_ask_can_be_answered_in_another_process() -> None:
+    def agents() -> Agent:
+        model = ScriptedModel(
+            *([call("pay", {"amount": 5}, "c2")] if not RAN and first else []), "filed"
+        )
+        return outer(*([task()] if first else []), "ok", inner=Agent(model=model, tools=[pay]))
+
+    first, store = True, MemoryStore()
+    async with agents().session(session_id="s", store=store) as session:  # type: ignore[arg-type]
+        session.submit("go")
+        await session.next()
+    first = False
+    async with agents().session(session_id="s", store=store) as session:  # type: ignore[arg-type]
+        (ask,) = session.asks
+        session.approve(ask.id)
+        step = await session.next()
+
+    assert isinstance(step, Finished)
+    assert step.result.text == "ok"
+    assert RAN == ["pay 5"]
+
+
+async def test_an_inner_agent_with_an_on_approval_of_its_own_asks_nobody_else() -> None:
+    model = ScriptedModel(call("pay", {"amount": 5}, "c2"), "filed")
+    inner = Agent(model=model, tools=[pay], on_approval=lambda _: True)
+    result = await outer(task(), "ok", inner=inner).run("go")
+
+    assert result.text == "ok"
+    assert RAN == ["pay 5"]
+
+
+@pytest.mark.parametrize(
+    ("script", "config", "why"),
+    [
+        ([fail(FailureKind.AUTH, retryable=False)], LoopConfig(), "scripted failure"),
+        ([call("look")] * 3, LoopConfig(limits=Limits(max_model_calls=1)), "max_model_calls"),
+    ],
+)
+async def test_an_inner_agent_that_fails_gives_an_error_and_the_outer_goes_on(
+    script: list[Any], config: LoopConfig, why: str
+) -> None:
+    inner = Agent(model=ScriptedModel(*script), tools=[look], config=config)
+    result = await outer(task(), "ok", inner=inner).run("go")
+
+    assert result.text == "ok"
+    assert result_of(result).is_error
+    assert why in result_of(result).output.text  # type: ignore[union-attr]
+
+
+async def test_b14_cancelling_the_outer_turn_ends_the_inner_one() -> None:
+    model = ScriptedModel(Reply.of("Hel", hangs=True))
+    async with outer(task(), "never", inner=Agent(model=model)).session() as session:
+        async with anyio.create_task_group() as group:
+
+            async def stop() -> None:
+                while not model.open_responses:
+                    await anyio.sleep(0)
+                session.cancel()
+
+            group.start_soon(stop)
+            result = await session.prompt("go")
+
+        assert result.end is TurnEnd.CANCELLED
+        assert model.open_responses == 0
+
+
+async def test_progress_of_the_inner_agent_is_told() -> None:
+    events: list[Event] = []
+    inner = Agent(model=ScriptedModel(call("look"), "filed"), tools=[look])
+    agent = outer(task(), "ok", inner=inner, reporters=[lambda one: events.append(one.event)])
+    await agent.run("go")
+
+    (progress,) = [event for event in events if isinstance(event, ToolProgress)]
+    assert progress.message == "clerk runs look"
+
+
+async def test_u08_inner_agents_share_the_outer_budget() -> None:
+    # Two at once, of which each would go on for ever; every answer costs 400.
+    def spend() -> Reply:
+        usage = Usage(TokenUsage(input=300, output=100), requests=1, reported_requests=1)
+        return Reply.of(call("look"), usage=usage)
+
+    greedy = ScriptedModel(*[spend() for _ in range(50)])
+    inner = Agent(model=greedy, tools=[look])
+    nothing = Usage(TokenUsage(input=0, output=0), requests=1, reported_requests=1)
+    both = Reply.of(task(), task("do it too", "c2"), usage=nothing)
+    limits = Limits(max_tokens=2000)
+    result = await outer(
+        both, "never", inner=inner, config=LoopConfig(limits=limits)
+    ).run("go")
+
+    assert result.end is TurnEnd.LIMIT
+    # 5 answers reach 2000; one more may have been under way in the other child.
+    assert 5 <= len(greedy.requests) <= 6
+    assert result.usage.tokens.total == len(greedy.requests) * 400
+
+
+async def test_max_requests_counts_those_of_inner_agents() -> None:
+    inner = Agent(model=ScriptedModel(call("look"), "filed"), tools=[look])
+    agent = outer(
+        task(), "never", inner=inner, config=LoopConfig(limits=Limits(max_requests=3))
+    )
+    result = await agent.run("go")
+
+    assert result.end is TurnEnd.LIMIT
+    assert result.limit == "max_requests"
+    assert result.usage.requests == 3
+
+
+def test_a_task_has_to_say_something() -> None:
+    inner = Agent(model=ScriptedModel())
+    result = outer(task(" "), "ok", inner=inner, blocking=True).run_blocking("go")
+
+    assert result_of(result).is_error
+    assert not result_of(result).started

@@ -1,0 +1,205 @@
+"""Live changes: how the model is asked from the next call on, and what a reset forgets."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from agentkit_core import Item, ModelOptions, ModelRequest, ThinkingLevel
+from agentkit_loop import (
+    Agent,
+    GrantScope,
+    InputWithdrawn,
+    Lane,
+    LoopConfig,
+    SettingsChanged,
+    TurnRunning,
+    WrongModelForm,
+)
+from agentkit_loop.testing import Reply, ScriptedModel, call
+from agentkit_tools_core import ToolRegistry, tool
+
+
+@tool
+def look() -> str:
+    """Look."""
+    return "seen"
+
+
+@tool
+def listen() -> str:
+    """Listen."""
+    return "heard"
+
+
+async def test_thinking_tools_and_instructions_change_for_the_next_call_also_within_a_turn() -> None:
+    def change(request: ModelRequest) -> Any:
+        session.thinking = ThinkingLevel.HIGH
+        session.tools = [listen]  # type: ignore[assignment]  # what is set is wider than what is got
+        session.instructions = "Be loud."  # type: ignore[assignment]
+        return call("listen")
+
+    model = ScriptedModel(change, "ok")
+    agent = Agent(model=model, tools=[look], instructions="Be quiet.")
+    async with agent.session() as session:
+        await session.prompt("go")
+
+        assert session.view.tools == ("listen",)
+    first, second = model.requests
+    assert (first.options.thinking, second.options.thinking) == (None, ThinkingLevel.HIGH)
+    assert [spec.name for spec in second.tools] == ["listen"]
+    assert [one.items[0].text for one in model.requests] == ["Be quiet.", "Be loud."]
+    assert second.items[-1].tool_results[0].output.text == "heard"  # type: ignore[union-attr]
+
+
+async def test_another_model_answers_from_the_next_call_on_and_the_old_one_is_freed() -> None:
+    second = ScriptedModel("second", name="two")
+
+    async def change() -> None:
+        await session.change_model(second)
+
+    first = ScriptedModel(call("look"), name="one")
+    async with Agent(model=first, tools=[look]).session() as session:
+        session.subscribe(lambda envelope: None)
+
+        @tool
+        async def switch() -> str:
+            """Switch."""
+            await change()
+            return "switched"
+
+        session.tools = [switch, look]  # type: ignore[assignment]
+        first._script = [call("switch")]
+        result = await session.prompt("go")
+
+        assert result.text == "second"
+        assert session.view.model == "two"
+        assert second.requests[0].model == "two"
+
+
+async def test_a_model_of_the_wrong_form_is_refused_and_the_old_one_stays() -> None:
+    class OnlyBlocking:
+        name = "b"
+
+        def open_blocking(self, session_id: Any, /) -> Any: ...
+
+    async with Agent(model=ScriptedModel("ok")).session() as session:
+        with pytest.raises(WrongModelForm):
+            await session.change_model(OnlyBlocking())  # type: ignore[arg-type]
+        assert (await session.prompt("go")).text == "ok"
+
+
+async def test_options_for_one_turn_are_gone_after_it() -> None:
+    model = ScriptedModel(call("look"), "a", "b")
+    async with Agent(model=model, tools=[look], options=ModelOptions(seed=1)).session() as session:
+        session.use_once(ModelOptions(seed=2))
+        await session.prompt("go")
+        await session.prompt("go")
+
+    assert [one.options.seed for one in model.requests] == [2, 2, 1]
+
+
+async def test_a_reset_forgets_the_conversation_and_keeps_the_settings() -> None:
+    events: list[Any] = []
+    model = ScriptedModel("one", "two")
+    agent = Agent(model=model, instructions="Be brief.")
+    async with agent.session() as session:
+        await session.prompt("first")
+        session.thinking = ThinkingLevel.LOW
+        session.follow_up("never said")
+        session.subscribe(lambda envelope: events.append(envelope.event))
+        session.reset()
+
+        assert session.transcript == ()
+        assert session.view.last is None
+        assert [type(event) for event in events][0] is InputWithdrawn
+        await session.prompt("second")
+
+    assert [item.text for item in model.requests[1].items] == ["Be brief.", "second"]
+    assert model.requests[1].options.thinking is ThinkingLevel.LOW
+
+
+async def test_what_is_queued_can_be_taken_back() -> None:
+    async with Agent(model=ScriptedModel("ok")).session() as session:
+        session.submit("one")
+        session.submit("two")
+
+        assert [item.text for item in session.unqueue(Lane.NEXT)] == ["one", "two"]
+        assert session.view.queued == ()
+        assert session.unqueue() == ()
+
+
+async def test_a_running_turn_cannot_be_reset_and_idle_can_be_waited_for() -> None:
+    model = ScriptedModel(Reply.of("Hel", hangs=True))
+    async with Agent(model=model).session() as session:
+        await session.wait_idle()
+        order: list[str] = []
+
+        async def wait(name: str) -> None:
+            await session.wait_idle()
+            order.append(name)
+
+        async with anyio.create_task_group() as group:
+
+            async def stop() -> None:
+                while not model.open_responses:
+                    await anyio.sleep(0)
+                group.start_soon(wait, "a")
+                group.start_soon(wait, "b")
+                with pytest.raises(TurnRunning):
+                    session.reset()
+                await anyio.sleep(0)
+                assert order == []
+                session.cancel()
+
+            group.start_soon(stop)
+            await session.prompt("go")
+        assert sorted(order) == ["a", "b"]
+
+
+async def test_a_yes_for_the_session_is_asked_for_once() -> None:
+    @tool(needs_approval=True)
+    def write(path: str) -> str:
+        """Write."""
+        return path
+
+    calls = Reply.of(call("write", {"path": "a"}), call("write", {"path": "a"}, "c2"))
+    model = ScriptedModel(calls, call("write", {"path": "a"}, "c3"), "ok")
+    async with Agent(model=model, tools=[write]).session() as session:
+        session.submit("go")
+        await session.next()
+        assert len(session.asks) == 2
+        session.approve(session.asks[0].id, scope=GrantScope.SESSION)
+        assert session.asks == ()
+        step = await session.next()
+
+        assert not session.asks
+        assert step.result.text == "ok"  # type: ignore[union-attr]
+
+
+async def test_k02_changes_are_told_and_the_agent_and_other_sessions_know_nothing_of_them() -> None:
+    events: list[Any] = []
+    model = ScriptedModel("a", "b")
+    registry = ToolRegistry([look])
+    agent = Agent(model=model, tools=registry, config=LoopConfig())
+    async with agent.session() as one, agent.session() as other:
+        one.subscribe(lambda envelope: events.append(envelope.event))
+        one.options = ModelOptions(seed=7)
+        one.tools = []  # type: ignore[assignment]
+        await one.prompt("go")
+        await other.prompt("go")
+
+    assert any(isinstance(event, SettingsChanged) for event in events)
+    assert [one.options.seed for one in model.requests] == [7, None]
+    assert [len(one.tools) for one in model.requests] == [0, 1]
+
+
+def test_the_view_says_what_went_wrong_last() -> None:
+    from agentkit_loop.testing import fail
+
+    with Agent(model=ScriptedModel(fail(retryable=False), "ok")).session_blocking() as session:
+        session.prompt(Item.user("go"))
+        assert session.view.error == "scripted failure"
+        assert not session.view.is_running
+        session.continue_()
+        assert session.view.error is None
