@@ -87,6 +87,17 @@ from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, GrantScope
 from agentkit_loop._table import Phase
 
 
+class _Temper(NamedTuple):
+    """What is likely in one walk: each leans to something else, so that together they go far."""
+
+    loss: float
+    """How often an effect is lost."""
+    detaches: float
+    """How often a call goes on in the background."""
+    patience: float
+    """How often the host waits for an answer rather than saying something."""
+
+
 class Walked(NamedTuple):
     """One step of a walk; the first has no state before it and no input."""
 
@@ -107,21 +118,28 @@ def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[Walked
             it is idle or closed and nothing is queued.
     """
     chance = Random(seed)  # noqa: S311
+    temper = _Temper(
+        loss=chance.choice((0.02, 0.08, 0.3)),
+        detaches=chance.choice((0.0, 0.2, 0.6)),
+        patience=chance.choice((0.5, 0.75, 0.9)),
+    )
     now = 1_000
     state, effects = start(
         SessionId(f"walk-{seed}"), model="walker", config=_config(chance), now=now
     )
     yield Walked(None, None, now, state, effects)
     for at in range(length):
+        if state.phase is Phase.CLOSED and chance.random() < 0.2:
+            break
         # The clock may stand still, and may be set back.
         now += chance.choice((-3, 0, 1, 7, 100))
-        given = _input(state, chance, at)
+        given = _input(state, chance, temper, at)
         before = state
         state, effects = step(before, given, now)
         yield Walked(before, given, now, state, effects)
     while settle and not is_settled(state):
         now += 1
-        given = _cooperative(state, chance)
+        given = _cooperative(state, chance, temper)
         before = state
         state, effects = step(before, given, now)
         yield Walked(before, given, now, state, effects)
@@ -156,48 +174,53 @@ def _config(chance: Random) -> LoopConfig:
             max_duration_s=chance.choice((None, None, 0.4)),
         ),
         mutate=chance.random() < 0.5,
-        check_finish=chance.random() < 0.3,
+        check_finish=chance.random() < 0.5,
     )
 
 
-def _input(state: State, chance: Random, at: int) -> Input:
+def _input(state: State, chance: Random, temper: _Temper, at: int) -> Input:
+    if state.phase is Phase.IDLE and chance.random() < 0.3:
+        return Continue(redrive=chance.random() < 0.3)
+    if chance.random() < temper.patience:
+        if state.asks and chance.random() < 0.4:
+            return _resolution(state, chance)
+        answer = _answer(state, chance, temper, well=False)
+        if answer is not None:
+            return answer
     draw = chance.random()
-    if draw < 0.12:
+    if draw < 0.40:
         lane = chance.choice(list(Lane))
         kinds = (Item.user, Item.user, Item.user, Item.context, Item.notification, Item.assistant)
         return Submit((chance.choice(kinds)(f"said-{at}"),), lane)
-    if draw < 0.28:
+    if draw < 0.65:
         return Continue(redrive=chance.random() < 0.3)
-    if draw < 0.40:
-        return _odd_input(state, chance, draw)
-    if draw < 0.402:
+    if draw < 0.66:
         return Close(_partial(state, chance))
-    if draw < 0.55 and state.asks:
-        return _resolution(state, chance)
-    if draw < 0.56:
+    if draw < 0.68:
         return Resolve(ApprovalId("nobody"), ApprovalDecision(approve=True))
-    return _answer(state, chance, well=False) or Continue()
+    return _odd_input(state, chance)
 
 
-def _odd_input(state: State, chance: Random, draw: float) -> Input:
-    if draw < 0.31:
+def _odd_input(state: State, chance: Random) -> Input:
+    draw = chance.random()
+    if draw < 0.15:
         return Cancel(_partial(state, chance))
-    if draw < 0.33:
+    if draw < 0.40:
         return CancelCall(ToolCallId(chance.choice((*_calls(state), "nobody"))))
-    if draw < 0.34:
+    if draw < 0.48:
         return Unqueue(chance.choice((None, *Lane)))
-    if draw < 0.345:
+    if draw < 0.52:
         return Reset()
-    if draw < 0.355:
+    if draw < 0.60:
         return Configure(
             model=chance.choice((None, "another")), once=chance.choice((None, ModelOptions(seed=1)))
         )
-    if draw < 0.37:
+    if draw < 0.75:
         # Of somebody who was thought to be lost, or never was.
         late = EffectId(f"e{chance.randint(0, state.effects + 3)}")
         kinds = (TimerFired, Started, Lost, Prepared, MutatorsDone, FinishChecked)
         return chance.choice(kinds)(late)
-    if draw < 0.38:
+    if draw < 0.80:
         return ToolDone(EffectId("e0"), _result(ToolCallId("nobody")))
     if state.out:
         return _hostile(chance.choice(sorted(state.out)), chance)
@@ -226,8 +249,8 @@ def _calls(state: State) -> tuple[str, ...]:
     return (*state.background, *(call.id for call in calls))
 
 
-def _cooperative(state: State, chance: Random) -> Input:
-    answer = _answer(state, chance, well=True)
+def _cooperative(state: State, chance: Random, temper: _Temper) -> Input:
+    answer = _answer(state, chance, temper, well=True)
     if answer is not None:
         return answer
     if state.asks:
@@ -254,16 +277,18 @@ def _resolution(state: State, chance: Random) -> Resolve:
     return Resolve(ask.id, decision, ask.call_id)
 
 
-def _answer(state: State, chance: Random, *, well: bool) -> Input | None:
+def _answer(state: State, chance: Random, temper: _Temper, *, well: bool) -> Input | None:
     if not state.out:
         return None
     effect = state.out[chance.choice(sorted(state.out))]
-    if not well and chance.random() < 0.08:
+    if not well and chance.random() < temper.loss:
         return Lost(effect.id)
-    return _of_effect(state, effect, chance, well=well)
+    return _of_effect(state, effect, chance, temper, well=well)
 
 
-def _of_effect(state: State, effect: AnsweredEffect, chance: Random, *, well: bool) -> Input:
+def _of_effect(
+    state: State, effect: AnsweredEffect, chance: Random, temper: _Temper, *, well: bool
+) -> Input:
     match effect:
         case RunMutators():
             return _mutation(state, effect, chance, well=well)
@@ -276,7 +301,7 @@ def _of_effect(state: State, effect: AnsweredEffect, chance: Random, *, well: bo
         case CallModel():
             return _model_answer(state, effect, chance, well=well)
         case Preflight():
-            return _verdict(effect, chance, well=well)
+            return _verdict(effect, chance, temper, well=well)
         case StartTool():
             return _tool_answer(effect, chance, well=well)
         case StartTimer():
@@ -303,7 +328,7 @@ def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
     draw = chance.random()
     if not well and draw < 0.1:
         return ToolProgressed(effect.id, "half done")
-    if not well and draw < 0.2:
+    if not well and draw < 0.3 and not effect.started:
         return Started(effect.id)
     if draw < (0.1 if well else 0.35):
         return _tool_asks(effect, chance)
@@ -366,7 +391,7 @@ def _usage() -> Usage:
     return Usage(tokens=TokenUsage(input=3, output=1), requests=1, reported_requests=1)
 
 
-def _verdict(effect: Preflight, chance: Random, *, well: bool) -> Input:
+def _verdict(effect: Preflight, chance: Random, temper: _Temper, *, well: bool) -> Input:
     draw = chance.random()
     if not well and draw < 0.15:
         refusal = _result(effect.call_id, is_error=True, failure=ToolFailure.PERMISSION_DENIED)
@@ -382,13 +407,15 @@ def _verdict(effect: Preflight, chance: Random, *, well: bool) -> Input:
             f"{kind} something",
         )
         for kind in kinds
+        # Now and then someone is asked for what is granted.
         if ApprovalId(f"{kind}:{effect.input.get('patched', 0)}") not in effect.granted
+        or chance.random() < 0.2
     )
     how = {
         "exclusive": chance.random() < 0.2,
         "repeatable": chance.random() < 0.3,
         "timeout_s": chance.choice((None, None, 0.05)),
-        "detach_after_s": chance.choice((None, None, None, 0.0, 0.02)),
+        "detach_after_s": chance.choice((0.0, 0.02)) if chance.random() < temper.detaches else None,
     }
     if draw < 0.4 and asks:
         return PreflightAsked(effect.id, asks, None, **how)  # type: ignore[arg-type]

@@ -134,6 +134,11 @@ class Executor:
         tool = self.source.get(name)
         return None if tool is None else tool.spec.annotations
 
+    def is_quick(self, name: str) -> bool:
+        """Whether a call of a tool never waits, and runs on the thread of whoever runs it."""
+        tool = self.source.get(name)
+        return tool is not None and tool.inline and not tool.is_async and not self._hooks
+
     def preflight(self, request: ToolRequest, *, granted: Collection[ApprovalId] = ()) -> Preflight:
         """Say whether a call may run, and if not, why. Runs no tool and never fails.
 

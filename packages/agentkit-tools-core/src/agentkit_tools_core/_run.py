@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable, iscoroutine
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,6 +55,9 @@ class _Pending(Struct, frozen=True):
     value: Awaitable[Any]
 
 
+_NOTHING_BEFORE: Final = RunRecord()
+
+
 class Run:
     """One run of one call, and what its context calls other tools through."""
 
@@ -82,19 +85,26 @@ class Run:
         self._context = context
         self._to_thread = to_thread
         self._call_child = call_child
-        self._before = RunRecord()
-        self._children = Children(request)
+        self._before = _NOTHING_BEFORE
+        self._made: Children | None = None
+
+    @property
+    def _children(self) -> Children:
+        # Made when they are needed: most tools call no others.
+        if self._made is None:
+            self._made = Children(self._request, self._before.children)
+        return self._made
 
     async def end(self) -> ToolOutcome | Suspension:
         """Run it to its end, or to where it waits for somebody."""
         tool, to_thread = self._tool, self._to_thread
         if tool.is_async and to_thread is None:
             return self._needs_event_loop()
-        try:
-            self._before = read_token(self._context._token)
-        except ChildCallsDiffer as error:
-            return self._failed(error)
-        self._children = Children(self._request, self._before.children)
+        if self._context._token is not None:
+            try:
+                self._before = read_token(self._context._token)
+            except ChildCallsDiffer as error:
+                return self._failed(error)
         try:
             if to_thread is None or tool.is_async or tool.inline:
                 found = self._attempt()
@@ -148,6 +158,8 @@ class Run:
         return self._failed(error) if is_failure(error) else None
 
     def _settled(self, found: ToolOutcome | ToolSuspended) -> ToolOutcome | Suspension:
+        if self._made is None and not self._before.children and isinstance(found, ToolOutcome):
+            return found
         # A tool may have caught the difference and gone on, upon results of other calls.
         if self._children.difference is not None:
             found = self._failed(self._children.difference)

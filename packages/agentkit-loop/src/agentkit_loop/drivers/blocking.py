@@ -108,8 +108,8 @@ class BlockingDriver(Stepper):
         self._retired.append(self._model)
         self._model = model
 
-    def next(self) -> Step:
-        """Work until the host has the word.
+    def next(self) -> Step | None:
+        """Work until the host has the word; None if nobody has, and nothing goes on.
 
         Leaving it by an exception (`KeyboardInterrupt`, `ReporterFailed`) cancels the turn; the
         transcript is valid then.
@@ -118,7 +118,7 @@ class BlockingDriver(Stepper):
             self.release()
             self.flush()
             step = self.take_step()
-            if step is not None:
+            if step is not None or not self.is_at_work:
                 return step
             self.advance()
 

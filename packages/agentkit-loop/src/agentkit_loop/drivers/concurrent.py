@@ -263,6 +263,8 @@ class ConcurrentDriver(Stepper):
                 answer = await self._read(self.answering)
         else:
             self._send_home()
+            if self._is_quick:
+                return await self._one_by_one()
             if len(self.pending) > 1 or (self.pending and self.state.asks):
                 # What is approved in the meantime joins the others.
                 return await self._side_by_side()
@@ -274,6 +276,20 @@ class ConcurrentDriver(Stepper):
             self.feed(answer)
         if self.is_unsaved:
             await self.flush()
+
+    @property
+    def _is_quick(self) -> bool:
+        """Whether what comes next are calls that never wait: a group would cost more than they."""
+        effect = self.pending[0] if self.pending else None
+        return isinstance(effect, StartTool) and self.executor.is_quick(effect.name)
+
+    async def _one_by_one(self) -> None:
+        while self._is_quick and not self.is_stopped:
+            answer = await self._perform_one(self.pending.popleft())
+            if answer is not None:
+                self.feed(answer)
+            if self.is_unsaved:
+                await self.flush()
 
     async def _side_by_side(self) -> None:
         try:
