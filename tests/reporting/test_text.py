@@ -23,6 +23,7 @@ from agentkit_core import (
     FinishReason,
     InlineBytes,
     InlineText,
+    Item,
     Media,
     Modality,
     Part,
@@ -53,13 +54,18 @@ from agentkit_loop.events import (
     Event,
     InputRejected,
     ModelCallFinished,
+    MutationFinished,
+    MutationOutcome,
     RetryScheduled,
     RunFinished,
     RunStarted,
     ToolCallRequested,
+    ToolCatalogChanged,
+    ToolDetached,
     ToolExecutionStarted,
     ToolProgress,
     ToolResultReceived,
+    TranscriptRewritten,
     TurnEnd,
     TurnFinished,
     TurnResult,
@@ -284,6 +290,7 @@ def test_a_failed_attempt_is_told_and_not_glued_to_the_next() -> None:
     [
         (finished(TurnEnd.ERROR, failure=FAILURE), "rate_limit, HTTP 429: slow down"),
         (finished(TurnEnd.LIMIT, limit="max_model_calls"), "a limit was reached: max_model_calls"),
+        (finished(TurnEnd.ERROR, error="a hook failed"), "a hook failed"),
         (finished(TurnEnd.CANCELLED), "cancelled"),
         (finished(TurnEnd.MAX_TOKENS), "the answer was cut off by a limit on its length"),
         (finished(TurnEnd.BLOCKED), "a filter, or the model itself, refused"),
@@ -315,6 +322,31 @@ def test_how_a_turn_ended_is_told_unless_it_ended_well(event: TurnFinished, word
 )
 def test_a_turn_ends_with_what_it_used(usage: Usage, words: str) -> None:
     assert shown(finished(usage=usage)) == f"[{words}]\n"
+
+
+def test_what_goes_on_in_the_background_is_told_twice() -> None:
+    result = ToolResult(call_id=CALL, output=TextOutput("ready"))
+    told = shown(
+        ToolDetached(CALL, "report"), ToolResultReceived(CALL, "report", result, background=True)
+    )
+
+    assert told == "  report goes on in the background\n< report in the background: ready\n"
+
+
+def test_changes_of_tools_and_transcript_are_told_in_short() -> None:
+    told = shown(
+        ToolCatalogChanged(added=("a", "b"), removed=("c",), changed=("d",)),
+        MutationFinished(MutationOutcome.UNCHANGED),
+        TranscriptRewritten((Item.user("summary"),), 2),
+        MutationFinished(MutationOutcome.COMMITTED, ("compact",)),
+        MutationFinished(MutationOutcome.ROLLED_BACK, reason="call 'x' has no result"),
+    )
+
+    assert told == (
+        "  tools: +a +b -c ~d\n"
+        "  the transcript was rewritten: 1 items\n"
+        "! the transcript was left as it was: call 'x' has no result\n"
+    )
 
 
 def test_other_trouble_is_told() -> None:
@@ -359,8 +391,12 @@ def test_z07_no_event_lets_a_stranger_drive_the_terminal() -> None:
         ApprovalRequired(ApprovalId(EVIL), CALL, EVIL, EVIL),
         ApprovalResolved(ApprovalId(EVIL), CALL, ApprovalOutcome.DENIED),
         RetryScheduled(1, 1, 0, failure),
+        ToolDetached(CALL, EVIL),
+        ToolCatalogChanged(added=(EVIL,)),
+        MutationFinished(MutationOutcome.ROLLED_BACK, reason=EVIL),
         InputRejected(EVIL),
         Diagnostic(EVIL),
+        finished(TurnEnd.ERROR, error=EVIL),
         finished(TurnEnd.ERROR, failure=failure),
         finished(TurnEnd.LIMIT, limit=EVIL),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentkit_core import Item, SessionId, TextOutput, ToolCall, ToolCallId, ToolResult
-from agentkit_loop.events import Event, ItemsAppended, TurnStarted
+from agentkit_loop.events import Event, ItemsAppended, TranscriptRewritten, TurnStarted
 from agentkit_reporting import TranscriptReporter
 from strategies.runs import SESSION, enveloped
 
@@ -51,3 +51,21 @@ def test_who_comes_late_knows_that_something_is_missing() -> None:
 
     assert not late.complete
     assert late.revision == 4
+
+
+def test_what_takes_the_place_of_the_transcript_is_the_transcript() -> None:
+    late = TranscriptReporter()
+    for envelope in enveloped(ROUND[2:] + [TranscriptRewritten((Item.user("summary"),), 5)]):
+        late(envelope)
+
+    assert late.items == (Item.user("summary"),)
+    assert (late.complete, late.revision) == (True, 5)
+
+
+def test_what_is_told_again_after_a_crash_is_kept_once() -> None:
+    report = TranscriptReporter()
+    for envelope in enveloped(ROUND + ROUND[3:]):
+        report(envelope)
+
+    assert len(report.items) == 5
+    assert report.complete

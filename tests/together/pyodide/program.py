@@ -26,7 +26,34 @@ class OnlyThePossible:
         items[:] = [item for item in items if item not in left_out]
 
 
-def main(tests: list[str]) -> int:
+async def converse() -> None:
+    """Run an agent on the event loop of JavaScript: anyio, without threads."""
+    from agentkit_loop import Agent, Hook
+    from agentkit_loop.testing import Reply, ScriptedModel, call
+    from agentkit_tools_core import tool
+
+    @tool
+    async def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    @tool(inline=True, detach_after_s=0)
+    def note(text: str) -> str:
+        """Note."""
+        return text
+
+    calls = Reply.of(*(call("add", {"a": n, "b": n}, f"c{n}") for n in range(3)))
+    model = ScriptedModel(calls, call("note", {"text": "x"}), "done")
+    agent = Agent(model=model, tools=[add, note], hooks=[Hook()])
+    result = await agent.run("go")
+    assert result.text == "done", result
+    assert [one.output.value for one in result.items[1].tool_results] == [0, 2, 4]  # type: ignore[union-attr]
+    with agent.session_blocking() as session:
+        saved = session.snapshot()
+    print(f"an agent ran on the event loop of JavaScript; {len(saved)} bytes of a blocking session")
+
+
+async def main(tests: list[str]) -> int:
     """Run test files, given relative to the project; the exit status is pytest's."""
     sources = [str(path) for path in Path("/project/packages").glob("*/src")]
     sys.path[:0] = ["/site", "/project/tests", *sources]
@@ -45,4 +72,7 @@ def main(tests: list[str]) -> int:
     settings = ["-c", "/dev/null", "--rootdir=/project", "--import-mode=importlib", "-W", "error"]
     off = ["-p", "no:cacheprovider", "-p", "no:faulthandler"]
     arguments = [*settings, *off, "--hypothesis-profile=quick", *tests]
-    return int(pytest.main(arguments, plugins=[OnlyThePossible()]))
+    status = int(pytest.main(arguments, plugins=[OnlyThePossible()]))
+    if status == 0:
+        await converse()
+    return status

@@ -4,6 +4,7 @@
     > weather {"city":"Rome"}                  the model asks for a tool
       weather: looking it up                   progress
     < weather: 18 °C and sunny                 what the tool gave, in short
+      report goes on in the background         its result comes later
     ? delete_file {"path":"/a"} [tool.…]       someone has to approve
     ! rate_limit, HTTP 429: slow down          something went wrong
     [2 requests, 1200 tokens in, 80 out]       what the turn used
@@ -26,11 +27,16 @@ from agentkit_loop.events import (
     Envelope,
     InputRejected,
     ModelCallFinished,
+    MutationFinished,
+    MutationOutcome,
     RetryScheduled,
     ToolCallRequested,
+    ToolCatalogChanged,
+    ToolDetached,
     ToolExecutionStarted,
     ToolProgress,
     ToolResultReceived,
+    TranscriptRewritten,
     TurnEnd,
     TurnFinished,
     TurnResult,
@@ -86,6 +92,10 @@ class TextReporter:
             ToolExecutionStarted: self._started,
             ToolProgress: self._progress,
             ToolResultReceived: self._result,
+            ToolDetached: self._detached,
+            ToolCatalogChanged: self._catalogue,
+            MutationFinished: self._mutated,
+            TranscriptRewritten: self._rewritten,
             ApprovalRequired: self._approval,
             ApprovalResolved: self._resolved,
             InputRejected: self._rejected,
@@ -136,11 +146,30 @@ class TextReporter:
         self._calls.pop(event.call_id, None)
         result = event.result
         shown = brief_output(result.output, self._max_width)
+        name = self._brief(event.name) + (" in the background" if event.background else "")
         if result.is_error:
             why = f" ({result.failure.value})" if result.failure else ""
-            self._lines.line(f"< {self._brief(event.name)} failed{why}: {shown}", Style.RED)
+            self._lines.line(f"< {name} failed{why}: {shown}", Style.RED)
         else:
-            self._lines.line(f"< {self._brief(event.name)}: {shown}", Style.DIM)
+            self._lines.line(f"< {name}: {shown}", Style.DIM)
+
+    def _detached(self, event: ToolDetached) -> None:
+        self._lines.line(f"  {self._brief(event.name)} goes on in the background", Style.DIM)
+
+    def _catalogue(self, event: ToolCatalogChanged) -> None:
+        marked = [
+            *(f"+{name}" for name in event.added),
+            *(f"-{name}" for name in event.removed),
+            *(f"~{name}" for name in event.changed),
+        ]
+        self._lines.line(f"  tools: {self._brief(' '.join(marked))}", Style.DIM)
+
+    def _mutated(self, event: MutationFinished) -> None:
+        if event.outcome is MutationOutcome.ROLLED_BACK:
+            self._warn(f"the transcript was left as it was: {event.reason}")
+
+    def _rewritten(self, event: TranscriptRewritten) -> None:
+        self._lines.line(f"  the transcript was rewritten: {len(event.items)} items", Style.DIM)
 
     def _approval(self, event: ApprovalRequired) -> None:
         # The id has to be typed by whoever answers, so it is not cut.
@@ -184,6 +213,8 @@ class TextReporter:
 def _end_in_words(result: TurnResult) -> str:
     if result.failure is not None:
         return result.failure.describe()
+    if result.error is not None:
+        return result.error
     if result.end is TurnEnd.LIMIT:
         return f"a limit was reached: {result.limit}"
     return _ENDS.get(result.end, result.end.value)

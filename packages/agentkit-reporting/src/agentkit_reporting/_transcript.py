@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentkit_core import Item, SessionId
-from agentkit_loop.events import Envelope, ItemsAppended
+from agentkit_loop.events import Envelope, ItemsAppended, TranscriptRewritten
 
 
 class TranscriptReporter:
@@ -28,15 +28,20 @@ class TranscriptReporter:
         return tuple(self._items)
 
     def __call__(self, envelope: Envelope) -> None:
-        """Take one event; those of other sessions are passed over."""
+        """Take one event; those of other sessions, and those told before, are passed over."""
         event = envelope.event
-        if type(event) is not ItemsAppended:
+        if not isinstance(event, (ItemsAppended, TranscriptRewritten)):
             return
         if self.session_id is None:
             self.session_id = envelope.session_id
         if envelope.session_id != self.session_id:
             return
-        if event.revision != self.revision + 1:
+        if event.revision <= self.revision:
+            return  # a session that was resumed tells again what may not have been told
+        if isinstance(event, TranscriptRewritten):
+            self._items.clear()
+            self.complete = True
+        elif event.revision != self.revision + 1:
             self.complete = False
         self.revision = event.revision
         self._items.extend(event.items)
