@@ -55,7 +55,7 @@ def test_who_comes_late_knows_that_something_is_missing() -> None:
 
 def test_what_takes_the_place_of_the_transcript_is_the_transcript() -> None:
     late = TranscriptReporter()
-    for envelope in enveloped(ROUND[2:] + [TranscriptRewritten((Item.user("summary"),), 5)]):
+    for envelope in enveloped([*ROUND[2:], TranscriptRewritten((Item.user("summary"),), 5)]):
         late(envelope)
 
     assert late.items == (Item.user("summary"),)
@@ -64,7 +64,7 @@ def test_what_takes_the_place_of_the_transcript_is_the_transcript() -> None:
 
 def test_what_is_told_again_after_a_crash_is_kept_once() -> None:
     report = TranscriptReporter()
-    for envelope in enveloped(ROUND + ROUND[3:]):
+    for envelope in enveloped([*ROUND, *ROUND[3:]]):
         report(envelope)
 
     assert len(report.items) == 5

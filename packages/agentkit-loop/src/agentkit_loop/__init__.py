@@ -76,7 +76,7 @@ from agentkit_loop._inputs import (
     ToolProgressed,
     Unqueue,
 )
-from agentkit_loop._kernel import resume, start, step
+from agentkit_loop._kernel import fork, resume, start, step
 from agentkit_loop._limits import Limits
 from agentkit_loop._mutators import Mutation, Mutator
 from agentkit_loop._request import model_request
@@ -247,6 +247,7 @@ __all__ = [
     "decode_state",
     "encode_state",
     "model_request",
+    "fork",
     "resume",
     "start",
     "step",

@@ -360,9 +360,9 @@ class Agent:
         async with home(needed=self._detaches()) as group:
             driver = ConcurrentDriver(opened, parts, home=group)
             session = Session(driver, on_approval=self._on_approval)
-            begun.begin(driver)
             leave = session.close if store is None else session.suspend
             try:
+                begun.begin(driver)
                 yield session
             except BaseException:
                 with suppress(ReporterFailed):  # the first failure is the one to tell

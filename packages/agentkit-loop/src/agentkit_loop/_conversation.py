@@ -39,6 +39,7 @@ from agentkit_loop._inputs import (
     Submit,
     Unqueue,
 )
+from agentkit_loop._kernel import fork
 from agentkit_loop._snapshot import encode_state
 from agentkit_loop._steps import (
     AfterRound,
@@ -125,6 +126,17 @@ class Conversation:
         `LoopConfig.lost_tool`.
         """
         return encode_state(self._driver.snapshot())
+
+    def fork(self, session_id: SessionId | None = None) -> bytes:
+        """Write a snapshot from which another conversation goes on; this one stays as it is.
+
+        There, a turn that runs here is cancelled and its calls are answered as interrupted.
+
+        Args:
+            session_id: The other's name; None makes one of this one's.
+        """
+        state = self._driver.state
+        return encode_state(fork(state, session_id or SessionId(f"{state.session_id}-fork")))
 
     def subscribe(self, reporter: Reporter) -> Callable[[], None]:
         """Tell a reporter what happens from now on; returns how to stop that.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from agentkit_core import Item, ModelOptions, SessionId, Transcript, UnansweredToolCall
 from agentkit_loop._config import LoopConfig
 from agentkit_loop._draft import Draft
@@ -26,6 +28,7 @@ from agentkit_loop._effects import (
 from agentkit_loop._errors import TableBroken
 from agentkit_loop._inputs import (
     Answer,
+    Close,
     FinishChecked,
     Input,
     Lost,
@@ -44,7 +47,7 @@ from agentkit_loop._inputs import (
 )
 from agentkit_loop._phases import HANDLERS
 from agentkit_loop._state import STATE_VERSION, State
-from agentkit_loop._table import EDGES
+from agentkit_loop._table import EDGES, Phase
 from agentkit_loop.events import RunStarted
 
 ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
@@ -129,6 +132,21 @@ def resume(state: State, *, now: int = 0) -> tuple[State, Effects]:
     draft = Draft(state, now=now)
     draft.emit(RunStarted(resumed=True))
     return draft.frozen(), tuple(draft.effects)
+
+
+def fork(state: State, session_id: SessionId) -> State:
+    """Begin another conversation where one stands.
+
+    What is under way stays with the first: in the fork a turn that runs is cancelled, its calls
+    and those in the background are answered as interrupted, and nothing is out.
+
+    Args:
+        state: The one; it stays as it is.
+        session_id: The other's name.
+    """
+    if state.phase is not Phase.CLOSED:
+        state, _ = step(state, Close(), state.clock)
+    return replace(state, session_id=session_id, phase=Phase.IDLE, grants=())
 
 
 def step(state: State, given: Input, now: int) -> tuple[State, Effects]:

@@ -137,8 +137,7 @@ class Session(Conversation):
                 driver.listened = False
                 unsubscribe()
                 if not done:
-                    driver.cancel()
-                    await driver.release()
+                    await driver.give_up()
 
     async def next(self) -> Step:
         """Work until the host has the word, and say why.
@@ -221,9 +220,10 @@ class Session(Conversation):
         Raises:
             ReporterFailed: A reporter could not take the last events.
         """
-        if self._driver.broken is None:
-            await self._driver.flush()
-        await self._driver.end()
+        try:
+            await self._driver.flush_at_last()
+        finally:
+            await self._driver.end()
         self._driver.raise_failure()
 
     async def _until_done(self) -> TurnResult:
@@ -270,7 +270,12 @@ class Session(Conversation):
         """Have the host answer; whether it was asked anything."""
         for ask in asks:
             if ask in self.asks and self._on_approval is not None:
-                self._decided(ask, await decision_on(self._on_approval, ask))
+                try:
+                    decision = await decision_on(self._on_approval, ask)
+                except BaseException:  # someone cancels whoever asks, and so the turn
+                    await self._driver.give_up()
+                    raise
+                self._decided(ask, decision)
         return bool(asks)
 
 

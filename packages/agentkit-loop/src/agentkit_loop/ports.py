@@ -1,4 +1,4 @@
-"""What a run needs from outside: a model, a clock, reporters. Structural types.
+"""What a run needs from outside: a model, a clock, reporters, a store. Structural types.
 
 Nobody has to import this to fit: whatever has these methods will do. Each port that waits
 has two forms, one to await and one that blocks, and every driver uses its own.
@@ -10,7 +10,19 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol
 
 from agentkit_core import ModelEvent, ModelRequest, SessionId
+from agentkit_loop._saved import BlockingStore, Store
 from agentkit_loop.events import Envelope
+
+__all__ = [
+    "BlockingModel",
+    "BlockingModelSession",
+    "BlockingStore",
+    "Clock",
+    "Model",
+    "ModelSession",
+    "Reporter",
+    "Store",
+]
 
 
 class ModelSession(Protocol):

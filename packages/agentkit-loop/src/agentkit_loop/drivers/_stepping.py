@@ -51,7 +51,7 @@ from agentkit_loop._inputs import (
     ToolProgressed,
 )
 from agentkit_loop._kernel import step
-from agentkit_loop._saved import LogEntry
+from agentkit_loop._saved import LogEntry, Saved
 from agentkit_loop._snapshot import Head, encode_head
 from agentkit_loop._state import State
 from agentkit_loop._steps import Finished, Step
@@ -91,6 +91,12 @@ class Save:
             else:
                 self.effects.append(effect)
 
+    def join(self, later: Save) -> None:
+        """Take what another one took after this one."""
+        self.steps += later.steps
+        self.effects += later.effects
+        self.log += later.log
+
 
 class Stepper(ABC):
     """Steps the kernel for one session, one input at a time.
@@ -119,6 +125,8 @@ class Stepper(ABC):
         self._store = parts.store
         self._saves = parts.saves
         self._outbox = Save()
+        self._sent: tuple[Save, bytes] | None = None
+        self._undone: deque[Effect] = deque()
         self._clock = parts.clock
         self._jitter = parts.jitter
         self._dependencies = parts.dependencies
@@ -186,8 +194,14 @@ class Stepper(ABC):
                     self._abort(effect)
 
     def carry_out(self, effects: Iterable[Effect]) -> None:
-        """Carry out effects in order, as far as they need no waiting."""
-        for effect in effects:
+        """Carry out effects in order, as far as they need no waiting.
+
+        Where something strikes in between (a Ctrl-C while a reporter prints), the rest is carried
+        out with those that come next.
+        """
+        self._undone.extend(effects)
+        while self._undone:
+            effect = self._undone.popleft()
             self._fire[type(effect)](effect)
 
     def cancel(self) -> None:
@@ -214,17 +228,28 @@ class Stepper(ABC):
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether something was decided that is not saved, and so not carried out."""
-        return self._outbox.steps > 0
+        """Whether something was decided that is not saved for sure, and so not carried out."""
+        return self._outbox.steps > 0 or self._sent is not None
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a save was begun, and it is not known what became of it.
+
+        It is under way, or whoever waited for it was struck by something else than its failure.
+        """
+        return self._sent is not None
 
     def begin_save(self) -> tuple[Save, bytes]:
         """Take what is to be saved; what is decided from now on is for the next save."""
-        save, self._outbox = self._outbox, Save()
-        return save, encode_head(self.state, save.effects, self.teller.seq)
+        save = self._outbox
+        head = encode_head(self.state, save.effects, self.teller.seq)
+        self._outbox, self._sent = Save(), (save, head)
+        return save, head
 
     def end_save(self, save: Save) -> None:
         """Carry out what is saved now; what follows from that is to be saved next."""
         self._saves += 1
+        self._sent = None
         self._stepping = True
         try:
             out = self.state.out
@@ -237,9 +262,19 @@ class Stepper(ABC):
         finally:
             self._stepping = False
 
+    def find_save(self, stored: Saved | None) -> None:
+        """Go on after a save that was in doubt, now that it is known what is stored."""
+        assert self._sent is not None  # noqa: S101  (only then is there a doubt)
+        save, head = self._sent
+        if stored is not None and stored.seq == self._saves + 1 and stored.head == head:
+            return self.end_save(save)
+        save.join(self._outbox)
+        self._outbox, self._sent = save, None
+
     def fail_save(self, error: Exception) -> None:
         """Do nothing any more: what was decided could not be saved."""
         self.broken = error
+        self._sent = None
         self.pending.clear()
         for effect_id in self.state.out:
             self.stop_work(effect_id)

@@ -93,8 +93,11 @@ class BlockingDriver(Stepper):
         """
         with self._lock:
             while self.is_unsaved:
-                save, head = self.begin_save()
                 try:
+                    if self.in_doubt:
+                        self.find_save(self._store.load_blocking(self.state.session_id))
+                        continue
+                    save, head = self.begin_save()
                     self._store.save_blocking(
                         self.state.session_id, seq=self._saves + 1, head=head, log=save.log
                     )

@@ -148,20 +148,30 @@ class ConcurrentDriver(Stepper):
         if self._saving is None:
             self._saving = anyio.Lock()
         async with self._saving:
-            while super().is_unsaved and self.broken is None:
-                save, head = self.begin_save()
-                try:
-                    # A save that has begun is waited for: only then is it known what is stored.
-                    with anyio.CancelScope(shield=True):
-                        await self._store.save(
-                            self.state.session_id, seq=self._saves + 1, head=head, log=save.log
-                        )
-                except Exception as error:
-                    self.fail_save(error)
-                    self._join_in()
-                    raise
-                self.end_save(save)
+            while self.is_unsaved and self.broken is None:
+                await self._save()
                 self._join_in()
+
+    async def _save(self) -> None:
+        doubt = self.in_doubt
+        try:
+            # A save that has begun is waited for: only then is it known what is stored.
+            with anyio.CancelScope(shield=True):
+                if doubt:
+                    found = await self._store.load(self.state.session_id)
+                else:
+                    save, head = self.begin_save()
+                    await self._store.save(
+                        self.state.session_id, seq=self._saves + 1, head=head, log=save.log
+                    )
+        except Exception as error:
+            self.fail_save(error)
+            self._join_in()
+            raise
+        if doubt:
+            self.find_save(found)
+        else:
+            self.end_save(save)
 
     def use_model(self, model: ModelSession) -> None:
         """Ask another model from the next call on."""
@@ -198,12 +208,21 @@ class ConcurrentDriver(Stepper):
             await work
             self.raise_failure()
         except BaseException:
-            self.interrupt()
-            await self.release()
-            with anyio.CancelScope(shield=True, deadline=_soon()):
-                if self.broken is None:
-                    await self.flush()
+            await self.give_up()
             raise
+
+    async def give_up(self) -> None:
+        """Cancel the turn and save that, also where the task is cancelled."""
+        self.interrupt()
+        await self.release()
+        await self.flush_at_last()
+
+    async def flush_at_last(self) -> None:
+        """Save what was decided, also where the task is cancelled."""
+        # A stream that nobody closed may come here when its session has long been left.
+        if self.broken is None and not self.is_over:
+            with anyio.CancelScope(shield=True, deadline=_soon()):
+                await self.flush()
 
     async def release(self) -> None:
         """Close the response of an answer that nobody waits for any more."""
@@ -232,11 +251,6 @@ class ConcurrentDriver(Stepper):
             await self._model.close()
 
     @property
-    def is_unsaved(self) -> bool:
-        """Whether something was decided that is not carried out, because it is being saved too."""
-        return super().is_unsaved or (self._saving is not None and self._saving.locked())
-
-    @property
     def is_at_work(self) -> bool:
         """Whether there is something to perform, to read on or to save for the turn."""
         return super().is_at_work or self._waits_for_home
@@ -247,15 +261,24 @@ class ConcurrentDriver(Stepper):
         return any(call_id not in aside for call_id in self._at_home.values())
 
     async def something_new(self) -> None:
-        """Wait until anything was fed, or the host's work is over."""
+        """Wait until anything was fed, or the host's work is over.
+
+        Raises:
+            BaseException: What struck a call in the background, or why nothing can be saved.
+        """
+        self._raise_fault()
+        self.raise_failure()
         if self._something_new is None:
             self._something_new = anyio.Event()
         await self._something_new.wait()
 
-    async def _advance(self) -> None:
-        if self._fault is not None:
-            fault, self._fault = self._fault, None
+    def _raise_fault(self) -> None:
+        fault, self._fault = self._fault, None
+        if fault is not None:
             raise fault
+
+    async def _advance(self) -> None:
+        self._raise_fault()
         await self.flush()
         answer: Input | None = None
         if self.answering is not None:
@@ -302,9 +325,7 @@ class ConcurrentDriver(Stepper):
             self._fault = self._fault or (struck or group).exceptions[0]
         finally:
             self._group = None
-        fault, self._fault = self._fault, None
-        if fault is not None:
-            raise fault
+        self._raise_fault()
 
     def _send_home(self) -> None:
         """Begin what may outlive the turn where it can: a call, and the timers of one."""

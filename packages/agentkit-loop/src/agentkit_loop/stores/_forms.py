@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from threading import Event, Lock
 from typing import TypeVar
 
 from agentkit_core import SessionId
@@ -57,6 +58,25 @@ class BothForms(ABC):
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    from anyio.to_thread import run_sync  # who blocks never loads it
+    from anyio import CancelScope, get_cancelled_exc_class  # who blocks never loads it
+    from anyio.to_thread import run_sync
 
-    return await run_sync(work, abandon_on_cancel=False)
+    # Of the two, one is the first to take it: the thread that begins, or whoever gives up before.
+    claim, over = Lock(), Event()
+
+    def claimed() -> T:
+        if not claim.acquire(blocking=False):
+            raise RuntimeError("given up before it began")
+        try:
+            return work()
+        finally:
+            over.set()
+
+    try:
+        return await run_sync(claimed, abandon_on_cancel=False)
+    except get_cancelled_exc_class():
+        # `asyncio.Task.cancel` goes through any shield, and leaves the thread to itself.
+        if not claim.acquire(blocking=False):
+            with CancelScope(shield=True):
+                await run_sync(over.wait, abandon_on_cancel=False)
+        raise

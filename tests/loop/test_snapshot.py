@@ -1,0 +1,148 @@
+"""Snapshots of sessions: going on elsewhere, twice, and from before a newer version."""
+
+import json
+
+import pytest
+
+from agentkit_core import RecordError, SessionId, ToolFailure
+from agentkit_loop import (
+    Agent,
+    ApprovalRequested,
+    Finished,
+    LogEntry,
+    Phase,
+    Saved,
+    decode_state,
+    encode_state,
+    start,
+)
+from agentkit_loop._snapshot import decode_head, encode_head
+from agentkit_loop.testing import Reply, ScriptedModel, call
+from agentkit_tools_core import ToolContext, tool
+
+RAN: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ran() -> None:
+    RAN.clear()
+
+
+@tool(needs_approval=True)
+def pay(amount: int) -> str:
+    """Pay."""
+    RAN.append(f"pay {amount}")
+    return "paid"
+
+
+@tool
+def look() -> str:
+    """Look."""
+    RAN.append("look")
+    return "seen"
+
+
+async def test_a_session_goes_on_from_bytes_with_what_it_waited_for() -> None:
+    model = ScriptedModel(Reply.of(call("look"), call("pay", {"amount": 5}, "c2")))
+    async with Agent(model=model, tools=[look, pay]).session() as session:
+        session.submit("go")
+        assert isinstance(await session.next(), ApprovalRequested)
+        session.follow_up("and then?")
+        saved = session.snapshot()
+        seqs: list[int] = []
+
+    model = ScriptedModel("ok", "then this")
+    agent = Agent(model=model, tools=[look, pay], reporters=[lambda one: seqs.append(one.seq)])
+    async with agent.resume(saved) as session:
+        (ask,) = session.asks
+        session.approve(ask.id)
+        step = await session.next()
+        assert isinstance(step, Finished)
+        assert step.result.text == "ok"
+        assert [item.text for item in session.view.queued] == ["and then?"]
+    assert RAN == ["look", "pay 5"]
+    assert seqs[0] == 1
+
+
+def test_the_same_goes_without_an_event_loop() -> None:
+    with Agent(
+        model=ScriptedModel(call("pay", {"amount": 5})), tools=[pay]
+    ).session_blocking() as one:
+        one.submit("go")
+        one.next()
+        saved = one.snapshot()
+
+    with Agent(model=ScriptedModel("ok"), tools=[pay]).resume_blocking(saved) as other:
+        other.approve(other.asks[0].id)
+        step = other.next()
+        assert isinstance(step, Finished)
+        assert step.result.text == "ok"
+
+
+def test_a_snapshot_that_a_running_tool_takes_does_not_run_it_twice() -> None:
+    saved: list[bytes] = []
+
+    @tool
+    def snapshots(context: ToolContext) -> str:
+        """Take one."""
+        saved.append(session.snapshot())
+        RAN.append("ran")
+        return "taken"
+
+    with Agent(
+        model=ScriptedModel(call("snapshots"), "ok"), tools=[snapshots]
+    ).session_blocking() as (session):
+        session.prompt("go")
+
+    with Agent(model=ScriptedModel("ok"), tools=[snapshots]).resume_blocking(saved[0]) as other:
+        step = other.next()
+        assert isinstance(step, Finished)
+        (result,) = step.result.items[1].tool_results
+        assert result.failure is ToolFailure.OUTCOME_UNKNOWN
+    assert RAN == ["ran"]
+
+
+async def test_a_fork_begins_where_the_session_stands_and_leaves_it_alone() -> None:
+    model = ScriptedModel(call("pay", {"amount": 5}), "ok")
+    agent = Agent(model=model, tools=[pay])
+    async with agent.session(session_id=SessionId("one")) as session:
+        session.submit("go")
+        await session.next()
+        forked = session.fork()
+        session.approve(session.asks[0].id)
+        await session.next()
+
+    async with Agent(model=ScriptedModel("other"), tools=[pay]).resume(forked) as other:
+        assert other.id == "one-fork"
+        assert other.asks == ()
+        (result,) = other.transcript[-1].tool_results
+        assert result.failure is ToolFailure.INTERRUPTED
+        assert (await other.prompt("again")).text == "other"
+    assert RAN == ["pay 5"]
+
+
+def test_a_newer_version_is_refused_and_says_what_to_do() -> None:
+    state, _ = start(SessionId("s"), model="m")
+    newer = json.loads(encode_state(state)) | {"version": 99}
+
+    with pytest.raises(RecordError, match="newer agentkit-loop"):
+        decode_state(json.dumps(newer).encode())
+
+
+def test_a_head_without_its_log_is_refused() -> None:
+    state, effects = start(SessionId("s"), model="m")
+    head = encode_head(state, effects, 3)
+
+    assert decode_head(Saved(1, head, ())).seq == 3
+    with pytest.raises(RecordError, match="revision"):
+        decode_head(Saved(1, head, (LogEntry(1, ()),)))
+    with pytest.raises(RecordError):
+        decode_head(Saved(1, b"{}", ()))
+
+
+def test_a_closed_session_can_be_forked_too() -> None:
+    with Agent(model=ScriptedModel("ok")).session_blocking() as session:
+        session.prompt("go")
+    with Agent(model=ScriptedModel("more")).resume_blocking(session.fork()) as other:
+        assert other.view.phase is Phase.IDLE
+        assert other.prompt("again").text == "more"
