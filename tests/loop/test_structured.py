@@ -180,7 +180,7 @@ async def test_only_the_prompt_that_wants_it_is_answered_in_that_form() -> None:
     assert model.requests[1].options.response_format is None
 
 
-async def test_a_turn_that_waits_for_approval_does_not_lose_what_is_wanted() -> None:
+async def test_approvals_are_needed_as_ever() -> None:
     @tool(needs_approval=True)
     def look() -> str:
         """Look."""

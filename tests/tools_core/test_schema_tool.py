@@ -6,13 +6,26 @@ from typing import Any
 
 import pytest
 
-from agentkit_core import JsonValue, TextOutput, ToolSpec
+from agentkit_core import (
+    JsonValue,
+    StructuredOutput,
+    TextOutput,
+    ToolCallId,
+    ToolFailure,
+    ToolSpec,
+    Want,
+)
 from agentkit_tools_core import (
+    Executor,
     InvalidToolInput,
     InvalidToolName,
     SchemaTool,
+    Suspension,
     ToolContext,
+    ToolOutcome,
+    ToolRequest,
     custom,
+    host_tool,
 )
 from agentkit_tools_core.testing import call_tool, check_tool
 
@@ -98,3 +111,26 @@ def test_a_validator_is_asked_first() -> None:
 def test_t03_a_name_that_some_provider_refuses_is_refused() -> None:
     with pytest.raises(InvalidToolName):
         SchemaTool(ToolSpec("a.b"), plain)
+
+
+def test_what_the_host_runs_itself_waits_for_its_answer_which_is_the_result() -> None:
+    spec = ToolSpec("lamp", "Switch the lamp.", {"type": "object", "required": ["on"]})
+    executor = Executor([host_tool(spec)])
+    request = ToolRequest(ToolCallId("c1"), "lamp", {"on": True})
+
+    waits = executor.run_blocking(request, ToolContext(request))
+    assert isinstance(waits, Suspension)
+    (ask,) = waits.asks
+    assert (ask.kind, ask.want, ask.metadata) == (
+        "host_tool", Want.QUESTION, {"tool.input": {"on": True}},
+    )  # fmt: skip
+
+    answered = ToolContext(request, approved=[ask.id], answers={ask.id: {"lit": True}})
+    done = executor.run_blocking(request, answered)
+    assert isinstance(done, ToolOutcome)
+    assert done.result.output == StructuredOutput({"lit": True})
+
+    denied = executor.run_blocking(request, ToolContext(request, denied={ask.id: "no hands"}))
+    assert isinstance(denied, ToolOutcome)
+    assert denied.result.is_error
+    assert denied.result.failure is ToolFailure.PERMISSION_DENIED

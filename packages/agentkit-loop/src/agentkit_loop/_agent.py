@@ -163,7 +163,9 @@ class Agent:
     ) -> TurnResult | TypedResult[T]:
         """Say one thing and wait for what comes of it.
 
-        A failure of the model is a result, not an exception; see `TurnResult.end`.
+        A failure of the model is a result, not an exception; see `TurnResult.end`. Calls in the
+        background end with it, unless `LoopConfig.background_done` is `continue`: then they are
+        waited for, and the model is told.
 
         Args:
             prompt: What to say.

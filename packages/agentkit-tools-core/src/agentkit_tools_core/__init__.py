@@ -66,7 +66,7 @@ from agentkit_tools_core._registry import ToolRegistry
 from agentkit_tools_core._request import ToolRequest
 from agentkit_tools_core._rules import Rule, Rules
 from agentkit_tools_core._run import ToThread
-from agentkit_tools_core._schema_tool import SchemaTool, Validate
+from agentkit_tools_core._schema_tool import SchemaTool, Validate, host_tool
 from agentkit_tools_core._sources import (
     Collision,
     Federated,
@@ -85,6 +85,7 @@ from agentkit_tools_core._verdict import Allowed, NeedsApproval, Preflight, Refu
 __all__ = [
     # the contract of a tool
     "SchemaTool",
+    "host_tool",
     "Validate",
     "FunctionTool",
     "Propose",

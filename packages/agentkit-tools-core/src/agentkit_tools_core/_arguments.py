@@ -9,14 +9,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from agentkit_core import JsonValue, encode_json, without_lone_surrogates
+from agentkit_core import JsonValue, encode_json
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput
 from agentkit_tools_core._foreign import decode_foreign, schema_of_foreign
 from agentkit_tools_core._mending import fit, split_error
+from agentkit_tools_core._misfits import misfits
 from agentkit_tools_core._signature import Parameter
 
-_MAX_ERRORS: Final = 5
-_MAX_ECHO: Final = 2_000
 _REFERENCE: Final = "#/$defs/{name}"
 _FIELD_ERROR: Final = re.compile(r"Object (?P<what>missing required|contains unknown) field `(.+)`")
 
@@ -121,7 +120,7 @@ class Arguments:
         for name in [one for one in given if one not in self._parameters]:
             errors[name] = f"is not a parameter (there are: {known})"
         if errors:
-            raise InvalidToolInput(_report(self._tool, errors, written), paths=tuple(errors))
+            raise misfits(self._tool, errors, written)
         return decoded
 
 
@@ -159,14 +158,3 @@ def _told(name: str, message: str) -> tuple[str, str]:
         where = f"{where}.{field[2]}"
         what = "is required" if field["what"].startswith("missing") else "is not known"
     return where, what
-
-
-def _report(tool: str, errors: Mapping[str, str], written: bytes) -> str:
-    lines = [f"  - {path}: {what}" for path, what in errors.items()]
-    if len(lines) > _MAX_ERRORS:
-        lines[_MAX_ERRORS:] = [f"  … and {len(lines) - _MAX_ERRORS} more"]
-    echo = msgspec.json.format(written, indent=2).decode()
-    if len(echo) > _MAX_ECHO:
-        echo = echo[:_MAX_ECHO] + "…"
-    listed = without_lone_surrogates("\n".join(lines))
-    return f'Validation failed for tool "{tool}":\n{listed}\n\nReceived arguments:\n{echo}'

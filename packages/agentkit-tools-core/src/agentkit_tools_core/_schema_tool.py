@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from inspect import iscoroutinefunction
-from typing import Any, Final
+from typing import Any
 
-import msgspec
-
-from agentkit_core import JsonValue, ToolSpec, encode_json, without_lone_surrogates
+from agentkit_core import JsonValue, ToolSpec, encode_json
 from agentkit_tools_core._context import ToolContext
 from agentkit_tools_core._decorator import Propose
 from agentkit_tools_core._errors import InvalidToolInput, InvalidToolName
+from agentkit_tools_core._misfits import misfits
 from agentkit_tools_core._permissions import PermissionRequest
 from agentkit_tools_core._registry import is_tool_name
 from agentkit_tools_core._request import ToolRequest
-
-_MAX_ERRORS: Final = 5
-_MAX_ECHO: Final = 2_000
 
 Validate = Callable[[Mapping[str, JsonValue]], None]
 """Checks arguments and changes nothing; raises `InvalidToolInput` where they do not fit."""
@@ -94,7 +90,7 @@ class SchemaTool:
         required = self._spec.input_schema.get("required")
         names = required if isinstance(required, list) else []
         if missing := {str(name): "is required" for name in names if name not in given}:
-            raise misfits(self._spec.name, missing, given)
+            raise misfits(self._spec.name, missing, encode_json(given))
         return deepcopy(dict(given))
 
     def invoke(self, arguments: dict[str, JsonValue], context: ToolContext, /) -> Any:
@@ -102,26 +98,25 @@ class SchemaTool:
         return self._function(arguments, context)
 
 
-def misfits(
-    tool: str | None, errors: Mapping[str, str], given: Mapping[str, JsonValue]
-) -> InvalidToolInput:
-    """Put in words what does not fit, at most five places, and what was given.
+def host_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool:
+    """Make a tool that the host carries out itself.
+
+    Each call waits like a question of kind `host_tool`, with the arguments under `tool.input` in
+    its metadata; the answer to it is what the tool gives. So it may be answered at any time, in any
+    process, and a denial is an error result.
 
     Args:
-        tool: The tool's name; None where it is not known.
-        errors: From each place (`edits.0.old_text`, or `root`) to what is wrong with it.
-        given: The arguments.
+        spec: What a model is told.
+        validate: Checks arguments; see `SchemaTool`.
+
+    Raises:
+        InvalidToolName: The name is not one that every provider takes.
     """
-    lines = [f"  - {path}: {what}" for path, what in errors.items()]
-    if len(lines) > _MAX_ERRORS:
-        lines[_MAX_ERRORS:] = [f"  … and {len(lines) - _MAX_ERRORS} more"]
-    echo = msgspec.json.format(encode_json(given), indent=2).decode()
-    if len(echo) > _MAX_ECHO:
-        echo = echo[:_MAX_ECHO] + "…"
-    listed = without_lone_surrogates("\n".join(lines))
-    whose = "" if tool is None else f' for tool "{tool}"'
-    text = f"Validation failed{whose}:\n{listed}\n\nReceived arguments:\n{echo}"
-    return InvalidToolInput(text, paths=tuple(errors))
+
+    def wait(arguments: dict[str, JsonValue], context: ToolContext) -> JsonValue:
+        return context.ask(spec.name, kind="host_tool", metadata={"tool.input": arguments})
+
+    return SchemaTool(spec, wait, is_async=False, inline=True, validate=validate)
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
-from agentkit_core import JsonValue
+from agentkit_core import JsonValue, encode_json
 from agentkit_tools_core._errors import InvalidToolInput
-from agentkit_tools_core._schema_tool import Validate, misfits
+from agentkit_tools_core._misfits import misfits
+from agentkit_tools_core._schema_tool import Validate
 
 try:
     import jsonschema_rs
@@ -57,7 +58,7 @@ def validator(schema: Mapping[str, JsonValue], *, tool: str | None = None) -> Va
         except ValueError as error:  # a number that it cannot hold
             raise InvalidToolInput(f"The arguments cannot be checked: {error}") from None
         if errors:
-            raise misfits(tool, errors, given)
+            raise misfits(tool, errors, encode_json(given))
 
     return check
 
