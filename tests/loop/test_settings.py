@@ -11,8 +11,11 @@ from agentkit_loop import (
     GrantScope,
     InputWithdrawn,
     Lane,
+    Limits,
     LoopConfig,
+    QueueMode,
     SettingsChanged,
+    TurnEnd,
     TurnRunning,
     WrongModelForm,
 )
@@ -32,7 +35,7 @@ def listen() -> str:
     return "heard"
 
 
-async def test_thinking_tools_and_instructions_change_for_the_next_call_also_within_a_turn() -> None:
+async def test_thinking_tools_and_instructions_change_from_the_next_call_on() -> None:
     def change(request: ModelRequest) -> Any:
         session.thinking = ThinkingLevel.HIGH
         session.tools = [listen]  # type: ignore[assignment]  # what is set is wider than what is got
@@ -112,7 +115,7 @@ async def test_a_reset_forgets_the_conversation_and_keeps_the_settings() -> None
 
         assert session.transcript == ()
         assert session.view.last is None
-        assert [type(event) for event in events][0] is InputWithdrawn
+        assert type(events[0]) is InputWithdrawn
         await session.prompt("second")
 
     assert [item.text for item in model.requests[1].items] == ["Be brief.", "second"]
@@ -203,3 +206,39 @@ def test_the_view_says_what_went_wrong_last() -> None:
         assert not session.view.is_running
         session.continue_()
         assert session.view.error is None
+
+
+async def test_l06_a_turn_goes_on_with_a_higher_limit_and_repeats_no_tool() -> None:
+    ran: list[int] = []
+
+    @tool
+    def count() -> int:
+        """Count."""
+        ran.append(1)
+        return len(ran)
+
+    model = ScriptedModel(call("count"), call("count", {}, "c2"), "done")
+    config = LoopConfig(limits=Limits(max_model_calls=2))
+    async with Agent(model=model, tools=[count], config=config).session() as session:
+        result = await session.prompt("go")
+        assert (result.end, result.limit) == (TurnEnd.LIMIT, "max_model_calls")
+        assert result.model_calls == 2
+        assert len(session.transcript) == 5
+        session.config = LoopConfig(limits=Limits(max_model_calls=5))
+        result = await session.continue_()
+
+    assert result.text == "done"
+    assert len(ran) == 2
+
+
+async def test_queue_modes_change_at_any_time_and_each_lane_has_its_own() -> None:
+    model = ScriptedModel("a", "b", "c", "d")
+    async with Agent(model=model).session() as session:
+        session.config = LoopConfig(queue_mode=QueueMode.ONE)
+        for text in ("one", "two", "three"):
+            session.submit(text)
+        await session.next()
+        assert [item.text for item in session.transcript] == ["one", "a"]
+        session.config = LoopConfig(queue_mode=QueueMode.ALL)
+        await session.next()
+        assert [item.text for item in session.transcript][2:] == ["two", "three", "b"]

@@ -89,6 +89,8 @@ class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_parallel: int | None = None
     """How many tools may run at a time, at least 1; None means all of a round."""
     queue_mode: QueueMode = QueueMode.ALL
+    steer_mode: QueueMode | None = None
+    """The same for input that steers the running turn; None means as `queue_mode`."""
     busy_input: BusyInput = BusyInput.QUEUE
     steer_policy: SteerPolicy = SteerPolicy.AFTER_ROUND
     yield_after_round: bool = False

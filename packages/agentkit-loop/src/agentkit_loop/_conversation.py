@@ -19,7 +19,7 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_loop._approving import OnApproval
-from agentkit_loop._config import BackgroundDone
+from agentkit_loop._config import BackgroundDone, LoopConfig
 from agentkit_loop._errors import (
     ApprovalNeeded,
     NothingToContinue,
@@ -216,6 +216,18 @@ class Conversation:
     @tools.setter
     def tools(self, tools: Iterable[Tool] | ToolSource) -> None:
         self._driver.executor = self._driver.executor.with_tools(tools)
+
+    @property
+    def config(self) -> LoopConfig:
+        """How the loop behaves: limits, queue modes, …; a change counts at once."""
+        return self._driver.state.config
+
+    @config.setter
+    def config(self, config: LoopConfig) -> None:
+        now = self.config
+        # What there is to be asked is the agent's, and not a matter of configuration.
+        kept = {"mutate": now.mutate, "check_finish": now.check_finish}
+        self._post(Configure(config=replace(config, **kept)))
 
     def use_once(self, options: ModelOptions) -> None:
         """Ask the model with other options, in the turn that runs or else the next one only."""

@@ -70,6 +70,7 @@ class Draft:
         """Make the next state of it."""
         return replace(
             self._before,
+            config=self.config,
             model=self.model,
             options=self.options,
             once=self.once,
@@ -210,18 +211,20 @@ class Draft:
 
     def append_inputs(self) -> None:
         """Move what waits for a turn into the transcript, as the queue mode says."""
-        taken, self.inputs = self._drained(self.inputs)
+        taken, self.inputs = _drained(self.inputs, self.config.queue_mode)
         self.append(*self._taken_notices(), *taken)
 
     def append_steer(self) -> None:
         """Move notices and what steers the turn into the transcript, as the queue mode says."""
-        taken, self.steer = self._drained(self.steer)
+        mode = self.config.steer_mode or self.config.queue_mode
+        taken, self.steer = _drained(self.steer, mode)
         self.append(*self._taken_notices(), *taken)
 
     def _taken_notices(self) -> Iterable[Item]:
         taken, self.notices = self.notices, ()
         return taken
 
-    def _drained(self, lane: tuple[Batch, ...]) -> tuple[list[Item], tuple[Batch, ...]]:
-        count = len(lane) if self.config.queue_mode is QueueMode.ALL else 1
-        return [item for batch in lane[:count] for item in batch], lane[count:]
+
+def _drained(lane: tuple[Batch, ...], mode: QueueMode) -> tuple[list[Item], tuple[Batch, ...]]:
+    count = len(lane) if mode is QueueMode.ALL else 1
+    return [item for batch in lane[:count] for item in batch], lane[count:]

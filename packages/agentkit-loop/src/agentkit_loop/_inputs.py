@@ -28,6 +28,7 @@ from agentkit_core import (
     ToolCallId,
     ToolResult,
 )
+from agentkit_loop._config import LoopConfig
 from agentkit_loop._effects import EffectId
 from agentkit_loop._steps import ApprovalAsk, ApprovalDecision
 
@@ -72,12 +73,17 @@ class Continue(_Input, frozen=True, tag="continue"):
 
 
 class Configure(_Input, frozen=True, tag="configure"):
-    """The host changes how the model is asked, from the next call on; None changes nothing."""
+    """The host changes how the model is asked, from the next call on, and how the loop behaves.
+
+    What is None is not changed.
+    """
 
     model: str | None = None
     """Another model's id."""
     options: ModelOptions | None = None
     instructions: tuple[Item, ...] | None = None
+    config: LoopConfig | None = None
+    """Other limits, queue modes, …; counts at once."""
     once: ModelOptions | None = None
     """Options in place of all others, for the turn that runs, or else the next one, only."""
 

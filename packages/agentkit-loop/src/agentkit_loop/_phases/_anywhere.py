@@ -86,6 +86,8 @@ def configured(draft: Draft, given: Configure) -> Phase:
         draft.options = given.options
     if given.instructions is not None:
         draft.instructions = given.instructions
+    if given.config is not None:
+        draft.config = given.config
     if given.once is not None:
         draft.once = given.once
     if draft.phase is Phase.BACKOFF:
