@@ -14,6 +14,7 @@ from agentkit_loop import (
     NoResult,
     ResultMode,
     TurnEnd,
+    TypedResult,
 )
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import InvalidToolFunction, tool
@@ -65,9 +66,9 @@ def test_it_works_without_an_event_loop() -> None:
     ],
 )
 async def test_any_type_will_do_and_so_will_what_models_make_of_the_wrapping(
-    kind: type, text: str, value: object
+    kind: type[Any], text: str, value: object
 ) -> None:
-    answer = await Agent(model=ScriptedModel(text)).run("go", result_type=kind)
+    answer: TypedResult[Any] = await Agent(model=ScriptedModel(text)).run("go", result_type=kind)
 
     assert answer.value == value
 
@@ -112,7 +113,7 @@ async def test_tools_may_be_called_on_the_way() -> None:
 
 @pytest.mark.parametrize("retries", [0, 2])
 async def test_by_a_tool_the_call_ends_the_turn(retries: int) -> None:
-    given = {"result": {"customer": "Ada", "lines": [{"text": "tea", "cents": 250}]}}
+    given: dict[str, Any] = {"result": {"customer": "Ada", "lines": [{"text": "tea", "cents": 250}]}}
     model = ScriptedModel(call("final_result", given), "never asked for")
 
     answer = await Agent(model=model).run(
