@@ -6,8 +6,9 @@
     build  wheels(package)   what users install: built, looked at, installed alone, tested
 
 Others when asked for: `test` (all tests in one go), `versions` (other Pythons), `fuzz` (new
-examples, many of them), `pyodide` (no threads, no sockets), `llama` (a real model server),
-`bench`, `site` (documentation as pages).
+examples, many of them), `walks` (the kernel's laws on a hundred thousand random walks),
+`pyodide` (no threads, no sockets), `llama` (a real model server), `bench`, `site` (documentation
+as pages).
 Words after `--` go to the program that a session runs.
 
 Nothing named agentkit-* ever comes from a package index: siblings are given by path.
@@ -47,7 +48,17 @@ PYODIDE_TAGS = [
     "--platform=pyemscripten_2026_0_wasm32",
     "--platform=any",
 ]
-PURE_LOOP_TESTS = ["kernel", "laws", "request", "state", "table"]
+FEW_WALKS = {"AGENTKIT_WALKS": "200"}
+PURE_LOOP_TESTS = [
+    "kernel",
+    "laws",
+    "request",
+    "state",
+    "table",
+    "golden_traces",
+    "tricky_cases",
+    "tricky_calls",
+]
 PURE_TESTS = ["tests/core", *(f"tests/loop/test_{name}.py" for name in PURE_LOOP_TESTS)]
 
 nox.needs_version = ">=2026.4"
@@ -239,7 +250,7 @@ def wheels(session: nox.Session, package: str) -> None:
     session.install("--constraint", str(CONSTRAINTS), *group("test", own), package)
     # The laws were tried on the source; here is asked whether the wheel is whole.
     quick = "--hypothesis-profile=quick"
-    session.run("pytest", tests_of(package), quick, *session.posargs)
+    session.run("pytest", tests_of(package), quick, *session.posargs, env=FEW_WALKS)
 
 
 @nox.session(default=False)
@@ -261,6 +272,14 @@ def fuzz(session: nox.Session) -> None:
     """Try the laws on new examples, thousands of them; takes long."""
     install_all(session, "test-together")
     session.run("pytest", "--hypothesis-profile=fuzz", "--timeout=3600", *session.posargs)
+
+
+@nox.session(default=False)
+def walks(session: nox.Session) -> None:
+    """Try the kernel's laws on random walks, a hundred thousand of 150 inputs; takes long."""
+    session.install(*group("test", "test-loop"), *from_source(*with_siblings("agentkit-loop")))
+    env = {"AGENTKIT_WALKS": session.posargs[0] if session.posargs else "100000"}
+    session.run("pytest", "tests/loop/test_laws.py", "--timeout=7200", env=env)
 
 
 @nox.session(default=False)
@@ -287,7 +306,7 @@ def pyodide(session: nox.Session) -> None:
     npm = ["npm", "install", "--silent", "--no-save", f"--prefix={scratch}", PYODIDE]
     session.run(*npm, external=True)
     run = ["node", "tests/together/pyodide/run.mjs", str(scratch), str(ROOT)]
-    session.run(*run, *(session.posargs or PURE_TESTS), external=True)
+    session.run(*run, *(session.posargs or PURE_TESTS), external=True, env=FEW_WALKS)
 
 
 @nox.session(default=False)

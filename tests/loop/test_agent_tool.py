@@ -1,4 +1,4 @@
-"""Agents as tools: their work counts, their asks reach the host, and they end with the outer turn."""
+"""Agents as tools: their work counts, their asks reach the host, they end with the outer turn."""
 
 from typing import Any
 
@@ -105,7 +105,7 @@ async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: boo
 
         assert isinstance(step, Finished)
         assert step.result.text == "ok"
-    assert RAN == (["look", "pay 5"] if approve else ["look"])
+    assert (["look", "pay 5"] if approve else ["look"]) == RAN
     told = inner._model.requests[-1].items[-1].tool_results[1]  # type: ignore[union-attr]
     assert told.is_error is not approve
 
@@ -197,9 +197,7 @@ async def test_u08_inner_agents_share_the_outer_budget() -> None:
     nothing = Usage(TokenUsage(input=0, output=0), requests=1, reported_requests=1)
     both = Reply.of(task(), task("do it too", "c2"), usage=nothing)
     limits = Limits(max_tokens=2000)
-    result = await outer(
-        both, "never", inner=inner, config=LoopConfig(limits=limits)
-    ).run("go")
+    result = await outer(both, "never", inner=inner, config=LoopConfig(limits=limits)).run("go")
 
     assert result.end is TurnEnd.LIMIT
     # 5 answers reach 2000; one more may have been under way in the other child.
@@ -209,9 +207,7 @@ async def test_u08_inner_agents_share_the_outer_budget() -> None:
 
 async def test_max_requests_counts_those_of_inner_agents() -> None:
     inner = Agent(model=ScriptedModel(call("look"), "filed"), tools=[look])
-    agent = outer(
-        task(), "never", inner=inner, config=LoopConfig(limits=Limits(max_requests=3))
-    )
+    agent = outer(task(), "never", inner=inner, config=LoopConfig(limits=Limits(max_requests=3)))
     result = await agent.run("go")
 
     assert result.end is TurnEnd.LIMIT

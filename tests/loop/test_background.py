@@ -138,10 +138,13 @@ async def test_nothing_outlives_the_session() -> None:
 
 
 async def test_what_the_host_raises_comes_out_as_it_is() -> None:
-    with pytest.raises(ZeroDivisionError):
+    async def fail() -> None:
         async with agent(call("job"), "meanwhile").session() as session:
             await session.prompt("go")
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
     assert RAN == ["end j"]
 
 

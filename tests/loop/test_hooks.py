@@ -101,7 +101,7 @@ async def test_an_answer_that_will_not_do_is_asked_for_again() -> None:
 
 async def test_a_turn_that_would_end_may_be_given_more_to_do() -> None:
     class Twice(Hook):
-        async def before_finish(self, end: TurnEnd, facts: RunFacts, /) -> Sequence[Item]:
+        async def before_finish(self, answer: Item, facts: RunFacts, /) -> Sequence[Item]:
             await anyio.sleep(0)
             return [Item.user("And?")] if facts.model_calls < 2 else []
 
@@ -165,7 +165,7 @@ async def test_a_finish_hook_that_fails_lets_the_turn_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     class Broken(Hook):
-        def before_finish(self, end: TurnEnd, facts: RunFacts, /) -> None:
+        def before_finish(self, answer: Item, facts: RunFacts, /) -> None:
             raise RuntimeError("no")
 
     result = await Agent(model=ScriptedModel("ok"), hooks=[Broken()]).run("go")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 
 from agentkit_core import FailureKind, Item, JsonSchemaFormat, ToolCall
@@ -113,7 +114,7 @@ async def test_tools_may_be_called_on_the_way() -> None:
 
 @pytest.mark.parametrize("retries", [0, 2])
 async def test_by_a_tool_the_call_ends_the_turn(retries: int) -> None:
-    given: dict[str, Any] = {"result": {"customer": "Ada", "lines": [{"text": "tea", "cents": 250}]}}
+    given: dict[str, Any] = msgspec.json.decode(GOOD)
     model = ScriptedModel(call("final_result", given), "never asked for")
 
     answer = await Agent(model=model).run(

@@ -22,7 +22,7 @@ class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
     supports_streaming: bool = False
     """It reports progress while it runs."""
     exclusive: bool = False
-    """No other tool may run beside it."""
+    """No other call of its round may run beside it; what is in the background already may."""
     timeout_s: float | None = None
     """How long a call may run, in seconds; None means as long as it likes."""
     detach_after_s: float | None = None

@@ -349,11 +349,6 @@ class Conversation:
         self._driver.drop_steps()
         self._post(Continue(redrive=True))
 
-    def _nudge(self) -> None:
-        """Give the loop the word, unless it has it or has something to hand over."""
-        if not self._driver.has_word:
-            self._post(Continue())
-
     def _go_on(self, step: Step) -> TurnResult | None:
         """Do what a step asks for, approvals aside.
 

@@ -20,7 +20,6 @@ from msgspec import Struct
 from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, TurnId, Usage
 from agentkit_loop._at_once import settled
 from agentkit_loop._state import State
-from agentkit_loop.events import TurnEnd
 from agentkit_tools_core import ToolHook
 
 
@@ -89,9 +88,15 @@ class Hook(ToolHook):
         return None
 
     def before_finish(
-        self, end: TurnEnd, facts: RunFacts, /
+        self, answer: Item, facts: RunFacts, /
     ) -> Sequence[Item] | Awaitable[Sequence[Item] | None] | None:
-        """Look at a turn that would end as completed.
+        """Look at a turn that would end because the model has nothing more to do.
+
+        Not asked where it ends for another reason: a tool or a hook said stop, a limit, a failure.
+
+        Args:
+            answer: The last answer, without calls.
+            facts: Where the run stands.
 
         Returns:
             Items that the model gets to read instead; empty or None to let it end.
@@ -148,11 +153,11 @@ class Hooks:
             raise ValueError("a response hook changed which tools are called")
         return response, ()
 
-    async def before_finish(self, end: TurnEnd, facts: RunFacts) -> tuple[Item, ...]:
+    async def before_finish(self, answer: Item, facts: RunFacts) -> tuple[Item, ...]:
         """Ask whether a turn may end."""
         said: list[Item] = []
         for ask in self.finish:
-            said += await settled(ask(end, facts)) or ()
+            said += await settled(ask(answer, facts)) or ()
         return tuple(said)
 
 

@@ -93,7 +93,7 @@ def unknown_outcome(draft: Draft, call: CallState) -> Phase:
 
 
 def _whether_to_run_again(call: CallState) -> ApprovalAsk:
-    # The effect is part of the id: a call that is lost twice is asked about twice.
+    # What was granted is counted in the id: a call that is lost twice is asked about twice.
     return ApprovalAsk(
         ApprovalId(f"{LOST_KIND}:{call.id}:{len(call.granted)}"),
         call.id,

@@ -18,7 +18,7 @@ def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
     turn = state.turn
     return ModelRequest(
         model=state.model,
-        items=(*state.instructions, *state.transcript),
+        items=state.instructions + state.transcript.items,
         tools=tools,
         options=_options(state),
         session_id=state.session_id,

@@ -41,7 +41,7 @@ from agentkit_loop._effects import EffectId, Preflight, StartTimer, TimerKind
 from agentkit_loop._state import CallState, CallStatus, Failing
 from agentkit_loop._steps import AfterRound
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import drive, end_turn, finish
+from agentkit_loop._turns import drive, end_turn
 from agentkit_loop.events import (
     MutationPoint,
     ToolCallRequested,
@@ -112,17 +112,19 @@ def pump(draft: Draft) -> Phase:
     """Take the round as far as it goes without help; every change of a call ends here."""
     sequential = draft.config.execution is Execution.SEQUENTIAL
     while True:
-        window = [call for call in draft.turn.calls if call.status is not CallStatus.DONE]
+        window = [call for call in draft.turn.calls if call.result is None]
         if not window:
             return _close_round(draft)
         if sequential:
             window = window[:1]
-        for call in window:
-            if call.status is CallStatus.NEW:
-                _check(draft, call)
-        calls = draft.turn.calls
+        statuses = [call.status for call in window]
+        if CallStatus.NEW in statuses:
+            for call in window:
+                if call.status is CallStatus.NEW:
+                    _check(draft, call)
+            return Phase.ROUND
         # No tool of a round begins before all of its calls are checked.
-        if any(call.status is CallStatus.PREFLIGHT for call in calls):
+        if CallStatus.PREFLIGHT in statuses or CallStatus.READY not in statuses:
             return Phase.ROUND
         if not _start(draft, window):
             return Phase.ROUND
@@ -158,7 +160,7 @@ def _check(draft: Draft, call: CallState) -> None:
             effect_id, call.id, call.name, call.input, granted_to(draft, call), call.metadata
         )
     )
-    set_call(draft, call.id, status=CallStatus.PREFLIGHT, effect_id=effect_id)
+    put_call(draft, replace(call, status=CallStatus.PREFLIGHT, effect_id=effect_id))
 
 
 def _run(draft: Draft, call: CallState) -> CallState:
@@ -166,16 +168,14 @@ def _run(draft: Draft, call: CallState) -> CallState:
     call = start_tool(draft, call, detaches=call.detach_after_s is not None)
     if first:
         draft.emit(ToolExecutionStarted(call.id, call.name, call.input))
-    return set_call(
-        draft,
-        call.id,
-        status=call.status,
-        effect_id=call.effect_id,
-        started=True,
+    call = replace(
+        call,
         timeout_id=_timer(draft, call, TimerKind.TIMEOUT, call.timeout_s),
         # Time spent waiting for a person does not count: each run has its own.
         detach_id=_timer(draft, call, TimerKind.DETACH, call.detach_after_s or None),
     )
+    put_call(draft, call)
+    return call
 
 
 def _timer(draft: Draft, call: CallState, why: TimerKind, after_s: float | None) -> EffectId | None:
@@ -194,14 +194,19 @@ def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
 
 def put_call(draft: Draft, changed: CallState) -> None:
     """Put a call of the round in the place of what it was."""
-    draft.set_turn(
-        calls=tuple(changed if call.id == changed.id else call for call in draft.turn.calls)
-    )
+    calls = list(draft.turn.calls)
+    for at, call in enumerate(calls):
+        if call.id == changed.id:
+            calls[at] = changed
+    draft.set_turn(calls=tuple(calls))
 
 
 def find_call(draft: Draft, call_id: ToolCallId) -> CallState:
     """Find a call of the round, which must be there."""
-    return next(call for call in draft.turn.calls if call.id == call_id)
+    for call in draft.turn.calls:
+        if call.id == call_id:
+            return call
+    raise AssertionError(f"the round has no call {call_id!r}")
 
 
 def settle_as(draft: Draft, call: CallState, result: ToolResult, *, stop: bool = False) -> None:
@@ -222,7 +227,8 @@ def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
     _close_call(draft, call, result)
     if result.usage is not None:
         draft.add_usage(result.usage)
-    draft.set_turn(stop=draft.turn.stop or stop)
+    if stop:
+        draft.set_turn(stop=True)
     draft.emit(ToolResultReceived(call.id, call.name, result))
 
 
@@ -236,9 +242,8 @@ def detach(draft: Draft, call: CallState) -> None:
 
 
 def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
-    set_call(
-        draft,
-        call.id,
+    closed = replace(
+        call,
         status=CallStatus.DONE,
         effect_id=None,
         timeout_id=None,
@@ -246,6 +251,7 @@ def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
         asks=(),
         result=result,
     )
+    put_call(draft, closed)
     draft.add_tools(result.added_tools)
 
 
@@ -277,7 +283,8 @@ def _close_round(draft: Draft) -> Phase:
     repeated = _repeats_itself(draft)
     _append_results(draft)
     if stop:
-        return finish(draft, TurnEnd.COMPLETED)
+        # Whoever said so is not asked whether there is more to do.
+        return end_turn(draft, TurnEnd.COMPLETED)
     if repeated:
         return end_turn(draft, TurnEnd.LIMIT, limit="max_identical_failures")
     if draft.config.yield_after_round:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_loop._approving import decision_on, denied_for
@@ -173,7 +174,10 @@ class Session(Conversation):
             and self._driver.state.notices == notices
             and not self._driver.pending  # what is to be performed by `next` cannot be waited for
         ):
-            await self._driver.something_new()
+            if self._driver.is_unsaved:
+                await self._driver.flush()
+            else:
+                await self._driver.something_new()
 
     async def flush(self) -> None:
         """Save now what was decided; where there is no store, nothing happens.
@@ -382,6 +386,17 @@ class BlockingSession(Conversation):
         """Stop working here, and leave the session as it is stored; see `Session.suspend`."""
         self._driver.end()
         self._driver.raise_failure()
+
+    @contextmanager
+    def _alone(self, action: str) -> Iterator[None]:
+        with super()._alone(action):
+            try:
+                yield
+            except (Exception, GeneratorExit):
+                raise
+            except BaseException:  # a Ctrl-C may come anywhere, also before the driver works
+                self._driver.on_thread(self._driver.interrupt)
+                raise
 
     def _until_done(self) -> TurnResult:
         while True:

@@ -28,7 +28,6 @@ from agentkit_loop._config import LoopConfig
 from agentkit_loop._effects import AnsweredEffect, EffectId
 from agentkit_loop._steps import ApprovalAsk
 from agentkit_loop._table import Phase
-from agentkit_loop.events import TurnEnd
 
 STATE_VERSION: Final = 2
 """Grows when the meaning of a stored state changes; `_snapshot` upgrades older ones."""
@@ -136,8 +135,6 @@ class TurnState(Struct, frozen=True, omit_defaults=True):
     """The running round, in call order."""
     stop: bool = False
     """Whether something in the running round wants the turn to end."""
-    end: TurnEnd | None = None
-    """How the turn will end, while it is asked whether it may."""
     failing: Failing | None = None
     """How the last call failed, if it did."""
     effect_id: EffectId | None = None

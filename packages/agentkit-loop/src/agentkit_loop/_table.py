@@ -85,11 +85,9 @@ def _to(*phases: Phase) -> frozenset[Phase]:
 
 _ASK: Final = (Phase.MUTATING, Phase.PREPARING)
 """The model is to be asked again, if a limit and the last item allow."""
-_END: Final = (Phase.FINISHING, Phase.IDLE)
-"""The model has nothing more to do."""
 _BEGIN: Final = _to(Phase.IDLE, *_ASK)
 """A turn may begin."""
-_AFTER_ROUND: Final = _to(Phase.ROUND, Phase.PAUSED, *_ASK, *_END)
+_AFTER_ROUND: Final = _to(Phase.ROUND, Phase.PAUSED, *_ASK, Phase.IDLE)
 """A call got its result: the round goes on, or it was the last one."""
 
 
@@ -137,16 +135,16 @@ EDGES: Final[Mapping[Phase, Row]] = {
     },
     Phase.MUTATING: _busy(
         Phase.MUTATING,
-        {MutatorsDone: _to(Phase.PREPARING, *_END)},
+        {MutatorsDone: _to(Phase.PREPARING, Phase.IDLE)},
     ),
     Phase.PREPARING: _busy(
         Phase.PREPARING,
-        {Prepared: _to(Phase.CALLING, *_END)},
+        {Prepared: _to(Phase.CALLING, Phase.IDLE)},
     ),
     Phase.CALLING: _busy(
         Phase.CALLING,
         {
-            ModelResponded: _to(Phase.ROUND, Phase.PAUSED, *_ASK, *_END),
+            ModelResponded: _to(Phase.FINISHING, *_AFTER_ROUND),
             ModelFailed: _to(Phase.BACKOFF, Phase.IDLE),
             Lost: _to(Phase.CALLING, Phase.PREPARING, Phase.IDLE),
         },

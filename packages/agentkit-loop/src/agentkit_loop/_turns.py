@@ -152,7 +152,7 @@ def finish(draft: Draft, end: TurnEnd) -> Phase:
     """End the turn, after asking whether it may where there are hooks for that."""
     if end is not TurnEnd.COMPLETED or not draft.config.check_finish:
         return end_turn(draft, end)
-    draft.set_turn(end=end, effect_id=draft.issue(CheckFinish))
+    draft.set_turn(effect_id=draft.issue(CheckFinish))
     return Phase.FINISHING
 
 

@@ -85,7 +85,7 @@ def failed(draft: Draft, given: ModelFailed) -> Phase:
     failure = response.failure
     _finish_call(draft, response, FinishReason.ERROR)
     wait_s = None
-    if failure is not None:
+    if failure is not None and not _may_request_no_more(draft):
         wait_s = wait_before_retry_s(
             draft.config.retry, failure, attempt=turn.attempt, jitter=given.jitter
         )
@@ -117,7 +117,7 @@ def lost(draft: Draft, given: Lost) -> Phase:
     nothing = Item(ItemKind.ASSISTANT, usage=Usage(requests=1))
     unknown = ModelResponse(nothing, failure)
     _finish_call(draft, unknown, FinishReason.ERROR)
-    if turn.attempt >= draft.config.retry.max_attempts:
+    if turn.attempt >= draft.config.retry.max_attempts or _may_request_no_more(draft):
         return end_turn(draft, TurnEnd.ERROR, failure=failure)
     draft.emit(AttemptSuperseded(call, turn.attempt))
     return prepare_attempt(draft, turn.attempt + 1)
@@ -155,6 +155,11 @@ def _finish_call(draft: Draft, response: ModelResponse, reason: FinishReason) ->
         )
     )
     draft.set_turn(attempt=0, called=False, effect_id=None, usage=turn.usage + usage)
+
+
+def _may_request_no_more(draft: Draft) -> bool:
+    most = draft.config.limits.max_requests
+    return most is not None and draft.turn.usage.requests >= most
 
 
 def _without_calls(item: Item) -> Item:

@@ -17,10 +17,9 @@ def checked(draft: Draft, given: FinishChecked) -> Phase:
 
     Steering and notices that came meanwhile would be lost to this turn; they go first.
     """
-    end = draft.turn.end or TurnEnd.COMPLETED
-    draft.set_turn(effect_id=None, end=None)
+    draft.set_turn(effect_id=None)
     if not given.items and not has_more(draft):
-        return end_turn(draft, end)
+        return end_turn(draft, TurnEnd.COMPLETED)
     draft.append_steer()
     append_said(draft, given.items)
     return drive(draft, MutationPoint.CONTINUE)

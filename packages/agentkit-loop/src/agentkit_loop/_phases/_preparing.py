@@ -8,7 +8,7 @@ from agentkit_loop._draft import Draft
 from agentkit_loop._inputs import Cancel, Close, Prepared
 from agentkit_loop._phases._anywhere import Handlers, handlers
 from agentkit_loop._table import Phase
-from agentkit_loop._turns import ask_model, end_turn, finish
+from agentkit_loop._turns import ask_model, end_turn
 from agentkit_loop.events import ToolCatalogChanged, TurnEnd
 
 
@@ -18,7 +18,7 @@ def prepared(draft: Draft, given: Prepared) -> Phase:
     if given.error is not None:
         return end_turn(draft, TurnEnd.ERROR, error=given.error)
     if given.stop:
-        return finish(draft, TurnEnd.COMPLETED)
+        return end_turn(draft, TurnEnd.COMPLETED)
     if draft.tools != given.tools:
         if draft.tools is not None:
             draft.emit(_changes(draft.tools, given.tools))

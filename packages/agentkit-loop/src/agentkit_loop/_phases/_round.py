@@ -67,8 +67,7 @@ def submitted(draft: Draft, given: Submit) -> Phase:
 
 def allowed(draft: Draft, given: PreflightAllowed) -> Phase:
     """The call may run."""
-    call = _checked(draft, given)
-    put_call(draft, replace(call, status=CallStatus.READY))
+    put_call(draft, _checked(draft, given))
     return pump(draft)
 
 
@@ -92,6 +91,7 @@ def _checked(draft: Draft, given: PreflightAllowed | PreflightAsked) -> CallStat
     call = _answered(draft, given.effect_id)
     return replace(
         call,
+        status=CallStatus.READY,
         input=call.input if given.input is None else given.input,
         effect_id=None,
         exclusive=given.exclusive,
@@ -151,7 +151,6 @@ def done(draft: Draft, given: ToolDone) -> Phase:
     if is_aside(draft, given.effect_id):
         return anywhere.tool_done(draft, given)
     call = _answered(draft, given.effect_id)
-    set_call(draft, call.id, effect_id=None)
     settle_as(draft, call, given.result, stop=given.stop)
     return pump(draft)
 

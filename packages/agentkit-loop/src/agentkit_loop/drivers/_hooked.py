@@ -29,7 +29,6 @@ from agentkit_loop._inputs import (
 from agentkit_loop._mutators import Mutator, mutate
 from agentkit_loop._request import model_request
 from agentkit_loop._state import State
-from agentkit_loop.events import TurnEnd
 from agentkit_tools_core import Executor, digests
 
 
@@ -108,9 +107,9 @@ class Hooked:
 
     async def check_finish(self, effect: CheckFinish, state: State) -> FinishChecked:
         """Ask the hooks whether the turn may end; one that fails lets it."""
-        end = TurnEnd.COMPLETED if state.turn is None else state.turn.end or TurnEnd.COMPLETED
+        answer, facts = state.transcript[-1], RunFacts.of(state)
         try:
-            return FinishChecked(effect.id, await self.hooks.before_finish(end, RunFacts.of(state)))
+            return FinishChecked(effect.id, await self.hooks.before_finish(answer, facts))
         except Exception as error:
             import logging  # takes long to load, and a run without a fault needs none
 

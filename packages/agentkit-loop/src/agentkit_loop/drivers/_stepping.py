@@ -167,8 +167,12 @@ class Stepper(ABC):
         self._inbox.append(given)
         if self._stepping:
             return
+        self._go_through()
+
+    def _go_through(self) -> None:
         self._stepping = True
         try:
+            self.carry_out(())
             self._decide()
         finally:
             self._stepping = False
@@ -274,7 +278,7 @@ class Stepper(ABC):
     def fail_save(self, error: Exception) -> None:
         """Do nothing any more: what was decided could not be saved."""
         self.broken = error
-        self._sent = None
+        self._outbox, self._sent = Save(), None
         self.pending.clear()
         for effect_id in self.state.out:
             self.stop_work(effect_id)
@@ -467,6 +471,8 @@ class Stepper(ABC):
     def interrupt(self) -> None:
         """Cancel the turn because an exception leaves the driver."""
         self.cancel()
+        # Whatever of a step was left undone belongs to what is over, not to what comes next.
+        self._go_through()
         # One exception is enough; what reporters made of the cancelling would be raised late.
         self.teller.stopped_by = None
 

@@ -26,7 +26,7 @@ from agentkit_loop._effects import (
 )
 from agentkit_loop._inputs import Input, Started, TimerFired
 from agentkit_loop._steps import Step
-from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed
+from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import BlockingModelSession
@@ -56,6 +56,7 @@ class BlockingDriver(Stepper):
         self._model = model
         self._retired: list[BlockingModelSession] = []
         self._lock = threading.RLock()
+        self._at_hand: AnsweredEffect | None = None
         self._perform: Final[Mapping[type[AnsweredEffect], Callable[[Any], Input | None]]] = {
             RunMutators: lambda effect: at_once(self.hooked.mutate(effect, self.state)),
             Prepare: lambda effect: at_once(
@@ -106,6 +107,12 @@ class BlockingDriver(Stepper):
                     raise
                 self.end_save(save)
 
+    def interrupt(self) -> None:
+        """Cancel the turn because an exception leaves the driver; it is saved when this returns."""
+        super().interrupt()
+        if self.broken is None:
+            self.flush()
+
     def use_model(self, model: BlockingModelSession) -> None:
         """Ask another model from the next call on."""
         self._retired.append(self._model)
@@ -139,6 +146,7 @@ class BlockingDriver(Stepper):
             self.raise_failure()
         except BaseException:
             self.on_thread(self.interrupt)
+            self._take_back()
             self.release()
             raise
 
@@ -174,7 +182,21 @@ class BlockingDriver(Stepper):
             effect = self.pending.popleft() if self.pending else None
         if effect is None or not self.is_wanted(effect.id):
             return None  # aborted from another thread
-        return self._unless_aborted(self._perform[type(effect)](effect), effect.id)
+        self._at_hand = effect
+        answer = self._perform[type(effect)](effect)
+        self._at_hand = None
+        return self._unless_aborted(answer, effect.id)
+
+    def _take_back(self) -> None:
+        """See to an effect that was struck and that is still wanted: one of a background call."""
+        effect, self._at_hand = self._at_hand, None
+        if effect is None or self.broken is not None or not self.is_wanted(effect.id):
+            return
+        if isinstance(effect, StartTool) and effect.id in self._begun:
+            self.end_tool(effect)
+            self.feed(lost(effect))
+        else:
+            self.pending.appendleft(effect)
 
     # effects that take time
 
@@ -205,11 +227,11 @@ class BlockingDriver(Stepper):
         return self.judged(effect, verdict)
 
     def _run_tool(self, effect: StartTool) -> Input | None:
-        self._begun.add(effect.id)
         if self._store is not None:
             self.feed(Started(effect.id))
             if not self.is_wanted(effect.id):
                 return None
+        self._begun.add(effect.id)
         context = self.context_of(effect, self.feed)
         outcome = self.executor.run_blocking(context.request, context)
         self.end_tool(effect)

@@ -381,8 +381,10 @@ class ConcurrentDriver(Stepper):
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:
-            # The host gets it from whatever it asks for next.
+            # The host gets it from whatever it asks for next, and the call is over.
             self._fault = self._fault or error
+            if isinstance(effect, StartTool) and self.broken is None:
+                self.feed(lost(effect))
             self._join_in()
         finally:
             self._at_home.pop(effect.id, None)

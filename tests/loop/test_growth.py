@@ -1,0 +1,213 @@
+"""A long history makes nothing that is new cost more; shown by counting work, not by time."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from agentkit_core import Item, SessionId, TextOutput, ToolCall, ToolResult, Transcript
+from agentkit_loop import Agent, TurnEnd
+from agentkit_loop.stores import MemoryStore
+from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
+from agentkit_tools_core import tool
+
+NAME = SessionId("a session")
+ROUNDS = 3
+FEW, MANY = 10, 5_000
+DIGITS = re.compile(rb"\d+")
+
+
+@tool
+async def add(a: int, b: int) -> str:
+    """Add two numbers."""
+    return str(a + b)
+
+
+@tool
+def subtract(a: int, b: int) -> str:
+    """Subtract one from another."""
+    return str(a - b)
+
+
+def history(count: int) -> list[Item]:
+    items: list[Item] = []
+    for number in range(count // 4):
+        made = call("add", {"a": number, "b": 1}, f"old_{number}")
+        items += [
+            Item.user("One more."),
+            Item.assistant(made),
+            Item.tool(ToolResult(made.id, TextOutput(f"{number + 1}"))),
+            Item.assistant("Here it is."),
+        ]
+    return [*items, *[Item.user("Well done.")] * (count - len(items))]
+
+
+def rounds(name: str) -> ScriptedModel:
+    """A greeting; then rounds of two calls, the second with an id that is the loop's to make."""
+
+    def both(number: int) -> list[ToolCall]:
+        return [
+            call(name, {"a": number, "b": 1}, f"new_{number}"),
+            call(name, {"a": number, "b": 2}, ""),
+        ]
+
+    made = (Reply.of(*both(number)) for number in range(ROUNDS))
+    return ScriptedModel(say("hello"), *made, say("done"))
+
+
+async def run(count: int, store: MemoryStore | None, counted: Callable[[], Any]) -> None:
+    agent = Agent(model=rounds("add"), tools=[add], clock=ManualClock(1_000))
+    async with agent.session(history=history(count - 2), session_id=NAME, store=store) as session:
+        await session.prompt("hello")
+        with counted():
+            result = await session.prompt("go on")
+        assert (result.end, result.tool_calls) == (TurnEnd.COMPLETED, 2 * ROUNDS)
+
+
+def run_blocking(count: int, store: MemoryStore | None, counted: Callable[[], Any]) -> None:
+    agent = Agent(model=rounds("subtract"), tools=[subtract], clock=ManualClock(1_000))
+    opened = agent.session_blocking(history=history(count - 2), session_id=NAME, store=store)
+    with opened as session:
+        session.prompt("hello")
+        with counted():
+            result = session.prompt("go on")
+        assert (result.end, result.tool_calls) == (TurnEnd.COMPLETED, 2 * ROUNDS)
+
+
+# the work of one turn
+
+
+@contextmanager
+def counting(work: Counter[str]) -> Iterator[None]:
+    """Count the bytecodes that are executed in our own code, by function.
+
+    A loop in Python over a history would show, on whatever line it stands.
+    """
+
+    def begin(frame: FrameType, event: str, arg: object) -> Any:
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("agentkit_") or module == "agentkit_loop.testing":
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        where = f"{module}.{frame.f_code.co_qualname}"
+
+        def one(frame: FrameType, event: str, arg: object) -> Any:
+            if event == "opcode":
+                work[where] += 1
+            return one
+
+        return one
+
+    before = sys.gettrace()
+    sys.settrace(begin)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@contextmanager
+def reading(reads: Counter[str], patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Count the items that are taken out of transcripts, where many may be taken at once.
+
+    What runs in C (a copy, a join) executes no bytecodes: it shows here.
+    """
+    items: Any = Transcript.items
+    item_at: Any = Transcript.__getitem__
+    each: Any = Transcript.__iter__
+
+    def counted_items(self: Transcript) -> tuple[Item, ...]:
+        reads["whole"] += 1
+        found: tuple[Item, ...] = items.fget(self)
+        return found
+
+    def counted_each(self: Transcript) -> Iterator[Item]:
+        for item in each(self):
+            reads["one by one"] += 1
+            yield item
+
+    def counted_at(self: Transcript, index: Any) -> Any:
+        found = item_at(self, index)
+        reads["by position"] += len(found) if isinstance(index, slice) else 1
+        return found
+
+    with patch.context() as patched:
+        patched.setattr(Transcript, "items", property(counted_items))
+        patched.setattr(Transcript, "__iter__", counted_each)
+        patched.setattr(Transcript, "__getitem__", counted_at)
+        yield
+
+
+async def test_a_turn_on_top_of_many_items_executes_what_one_on_top_of_few_does() -> None:
+    few, many = Counter[str](), Counter[str]()
+    await run(FEW, None, lambda: counting(few))
+    await run(MANY, None, lambda: counting(many))
+
+    assert few.total() > 1000
+    assert many == few
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_turn_that_blocks_executes_no_more_either(stored: bool) -> None:
+    few, many = Counter[str](), Counter[str]()
+    run_blocking(FEW, MemoryStore() if stored else None, lambda: counting(few))
+    run_blocking(MANY, MemoryStore() if stored else None, lambda: counting(many))
+
+    assert few.total() > 1000
+    assert many == few
+
+
+async def test_the_history_is_read_for_requests_and_else_only_what_is_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few, many = Counter[str](), Counter[str]()
+    await run(FEW, MemoryStore(), lambda: reading(few, monkeypatch))
+    await run(MANY, MemoryStore(), lambda: reading(many, monkeypatch))
+
+    assert many == few
+    assert many["whole"] == ROUNDS + 1, "once for each request"
+    assert many["one by one"] == 0
+
+
+# what is saved
+
+
+class Heads(MemoryStore):
+    """A store that notes what is given to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads: list[bytes] = []
+        self.items: list[int] = []
+
+    def save_blocking(self, session_id: SessionId, /, *, seq: int, head: bytes, log: Any) -> None:
+        self.heads.append(head)
+        self.items.append(sum(len(entry.items) for entry in log))
+        super().save_blocking(session_id, seq=seq, head=head, log=log)
+
+
+def test_a_save_writes_the_same_on_top_of_many_items_as_on_top_of_few() -> None:
+    few, many = Heads(), Heads()
+    saves: list[int] = []
+
+    @contextmanager
+    def noted(store: Heads) -> Iterator[None]:
+        saves.append(len(store.heads))
+        yield
+
+    run_blocking(FEW, few, lambda: noted(few))
+    run_blocking(MANY, many, lambda: noted(many))
+
+    # Positions have more digits, and that is all.
+    assert [DIGITS.sub(b"0", head) for head in many.heads[saves[1] :]] == [
+        DIGITS.sub(b"0", head) for head in few.heads[saves[0] :]
+    ]
+    assert many.items[saves[1] :] == few.items[saves[0] :]
+    assert sum(many.items[saves[1] :]) == 2 * ROUNDS + 2
