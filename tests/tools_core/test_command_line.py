@@ -45,7 +45,8 @@ def test_a_plain_line_is_understood(line: str, commands: list[list[str]]) -> Non
         "ls >/dev/null$(x)", "(ls)", "{ ls; }", "{rm,-rf,x}", "A=1 reboot", "a+=1", "=rm",
         "if ls; then rm; fi", "! ls", "for x in y; do rm; done", "function f", "f() ls",
         "# ls", "ls # rm", "l* x", "~/x", "/bin/r[m] x", "ls 'x", 'ls "x', "ls \\", "; ls",
-        "ls ;; rm", "ls | | rm", "ls\rrm", "ls\0", "ls\x0brm", "time ls",
+        "ls ;; rm", "ls | | rm", "ls\rrm", "ls\0", "ls\x0brm", "time ls", "A\\\n=1 rm",
+        "i\\\nf ls; th\\\nen rm; fi", "noglob rm", "repeat 2 rm", "foreach x",
     ],
 )  # fmt: skip
 def test_z04_what_may_mean_more_is_not_understood(line: str) -> None:

@@ -91,7 +91,7 @@ def test_z04_a_denied_program_is_denied_in_every_part(text: str) -> None:
 WRAPPERS: list[list[str]] = [
     ["env"], ["env", "-i"], ["env", "-u", "X"], ["sudo"], ["sudo", "-n", "-u", "me"], ["nohup"],
     ["xargs"], ["xargs", "-0", "-n1"], ["timeout", "5"], ["timeout", "-k", "1", "5"], ["nice"],
-    ["nice", "-n", "5"], ["busybox"], ["stdbuf", "-oL"], ["env", "A=1", "nice"],
+    ["nice", "-n", "5"], ["busybox"], ["stdbuf", "-oL"], ["env", "LANG=C", "nice"],
 ]  # fmt: skip
 
 
@@ -113,11 +113,17 @@ def test_z04_to_allow_a_wrapper_is_not_to_allow_what_it_runs(wrapper: list[str])
         ["xargs", "-I{}", "{}", "x"], ["xargs", "sh", "-c"], ["xargs", "find", "."],
         ["bash", "script.sh"], ["bash"], ["bash", "-o", "x", "-c", "ls"], ["ssh", "host", "ls"],
         ["sh", "-c"], ["timeout", "--foreground", "5", "rm"], ["xargs", "timeout", "5"],
-        ["sh", "-c", "eval rm"], ["cmd", "/c", "ls"],
+        ["sh", "-c", "eval rm"], ["cmd", "/c", "ls"], ["env", "-", "rm", "x"],
+        ["sudo", "LANG=C", "-n", "rm", "x"], ["sh", "-c", "--", "rm x"], ["bash", "-c", "-x", "rm"],
+        ["bash", "-c", "+x", "rm x"], ["xargs", "tar"], ["strace", "ls"], ["sh", "-c", "read ls"],
+        ["sh", "-c", "alias ls=rm\nls x"], ["bash", "-c", "hash -p /bin/rm ls; ls x"],
+        ["sh", "-c", "export PATH=/x; ls"], ["zsh", "-c", "repeat 3 rm x"], ["zsh", "-c", "- rm x"],
+        ["builtin", "command", "rm"],
     ],
 )  # fmt: skip
 def test_z04_what_cannot_be_read_is_asked_for_whatever_is_listed(argv: list[str]) -> None:
-    allowed = ("env", "sudo", "nice", "find", "ls", "bash", "sh", "xargs", "timeout", "ssh", "cmd")
+    allowed = ("env", "sudo", "nice", "find", "ls", "bash", "sh", "xargs", "timeout", "ssh", "cmd",
+               "tar", "strace", "alias", "hash", "read", "export", "builtin")  # fmt: skip
 
     assert isinstance(judge(CommandPolicy(allowed=allowed), *argv), Ask)
     assert isinstance(judge(CommandPolicy(denied=("rm",)), *argv), Ask)
@@ -141,6 +147,37 @@ def test_t26_a_denied_program_is_denied_under_every_name(bin_folder: Path) -> No
         assert isinstance(judge(policy, program, "x"), Deny), program
     assert isinstance(judge(policy, "./harmless", cwd=bin_folder.parent), Deny)
     assert judge(policy, "rmdir", "x") == Allow()
+
+
+@pytest.mark.parametrize("program", ["sh", "env", "strace"])
+def test_t26_a_link_to_what_runs_others_is_not_seen_through(bin_folder: Path, program: str) -> None:
+    (bin_folder / program).touch()
+    (bin_folder.parent / "harmless").symlink_to(bin_folder / program)
+
+    run = run_command(["./harmless", "-c", "rm x"], cwd=bin_folder.parent)
+    assert isinstance(CommandPolicy(denied=("rm",))(run, FACTS), Ask)
+
+
+def test_t26_a_link_to_a_program_with_running_options_is_judged_by_them(bin_folder: Path) -> None:
+    (bin_folder / "find").touch()
+    (bin_folder.parent / "harmless").symlink_to(bin_folder / "find")
+    policy = CommandPolicy(denied=("rm",))
+
+    assert judge(policy, "./harmless", ".", cwd=bin_folder.parent) == Allow()
+    run = run_command(["./harmless", ".", "-exec", "x", ";"], cwd=bin_folder.parent)
+    assert isinstance(policy(run, FACTS), Ask)
+
+
+def test_t26_a_name_that_path_finds_where_the_program_is_run_is_not_known(
+    bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = CommandPolicy(allowed=("ls", "tool"))
+    monkeypatch.setenv("PATH", f"{bin_folder}:.")
+    assert judge(policy, "ls") == Allow()
+    assert isinstance(judge(policy, "tool"), Ask)
+
+    monkeypatch.setenv("PATH", f".:{bin_folder}")
+    assert isinstance(judge(policy, "ls"), Ask)
 
 
 def test_t26_a_link_to_a_denied_program_that_path_does_not_find_is_denied(tmp_path: Path) -> None:
@@ -193,11 +230,20 @@ def test_the_program_that_is_really_run_is_judged_too(bin_folder: Path) -> None:
     assert judge(LISTS, "ls", executable=str(bin_folder / "ls")) == Allow()
 
 
-@pytest.mark.parametrize("key", ["PATH", "LD_PRELOAD", "BASH_ENV", "path"])
+@pytest.mark.parametrize(
+    "key", ["PATH", "LD_PRELOAD", "BASH_ENV", "path", "BASH_FUNC_ls%%", "GIT_SSH_COMMAND", "X"]
+)
 def test_an_allowed_name_means_nothing_once_variables_choose_the_program(key: str) -> None:
     assert isinstance(judge(LISTS, "ls", env_keys=[key]), Ask)
     assert isinstance(judge(CommandPolicy(allowed=("env", "ls")), "env", f"{key}=x", "ls"), Ask)
-    assert judge(LISTS, "ls", env_keys=["LANG"]) == Allow()
+
+
+@pytest.mark.parametrize("key", ["LANG", "LC_ALL", "TZ", "MY_MODE"])
+def test_variables_that_choose_nothing_or_are_listed_may_be_set(key: str) -> None:
+    policy = CommandPolicy(allowed=("env", "ls"), allowed_env=("MY_MODE",))
+
+    assert judge(policy, "ls", env_keys=[key]) == Allow()
+    assert judge(policy, "env", f"{key}=x", "ls") == Allow()
 
 
 def test_t25_denied_variables_are_denied_wherever_they_are_set() -> None:
@@ -271,6 +317,7 @@ def test_a_request_that_cannot_be_read_is_denied(facts: dict[str, Any]) -> None:
         {"allowed": ["ls 'x"]},
         {"allowed": ["./build.sh"]},
         {"allowed_cwds": "/w"},
+        {"allowed_env": "LANG"},
         {"allowed_cwds": ["/nope/../x"]},
         {"unknown": "maybe"},
     ],
@@ -288,3 +335,16 @@ def test_nothing_is_run(bin_folder: Path) -> None:
     judge(CommandPolicy(allowed=("trap",)), str(trap))
     assert not (bin_folder / "sprung").exists()
     assert os.environ["PATH"] == str(bin_folder)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["python", "-c", "import os"], ["awk", 'BEGIN { system("reboot") }'], ["make", "-f", "x"],
+        ["npx", "x"], ["sed", "1e reboot"], ["git", "bisect", "run", "reboot"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_to_allow_a_program_with_a_language_is_to_allow_all_that_it_can_do(argv: list[str]) -> None:
+    assert judge(CommandPolicy(allowed=(argv[0],)), *argv) == Allow()
+    assert isinstance(judge(LISTS, *argv), Ask)

@@ -41,6 +41,7 @@ from agentkit_tools_core import (
     ToolOutcome,
     ToolRegistry,
     ToolRequest,
+    error_result,
     tool,
 )
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
@@ -454,3 +455,35 @@ def test_what_a_tool_says_of_itself_is_found_by_its_name() -> None:
 
     assert executor.annotations("t") == annotations
     assert executor.annotations("x") is None
+
+
+class Failing:
+    """A source that cannot say what there is."""
+
+    revision = 0
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        raise RuntimeError("the catalogue is gone")
+
+    def get(self, name: str, /) -> Tool | None:
+        if name == "none":
+            return None
+        raise RuntimeError("the catalogue is gone")
+
+
+@pytest.mark.parametrize("name", ["t", "none"])
+def test_a_source_that_fails_is_an_error_result(name: str) -> None:
+    executor = Executor(Failing())
+
+    verdict = executor.preflight(request(name))
+    assert isinstance(verdict, Refused)
+    for result in (verdict.result, run(executor, request(name)).result):
+        assert not result.started
+        assert "the catalogue is gone" in text(result)
+
+
+def test_t05_a_result_that_is_passed_on_is_that_of_a_tool_that_ran() -> None:
+    refused = error_result(ToolCallId("other"), "no", None)
+    executor = Executor([ScriptedTool("t", [refused])])
+
+    assert run(executor, request()).result.started

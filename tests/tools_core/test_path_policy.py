@@ -127,6 +127,37 @@ def test_t25_the_protected_is_known_by_another_name(ws: Path) -> None:
     assert isinstance(policy(read_path(ws / "other"), FACTS), Deny)
 
 
+def test_t25_what_is_protected_and_not_there_yet_is_so_in_any_letters(ws: Path) -> None:
+    policy = PathPolicy(allowed=(ws,), protected=(ws / ".env", ws / "é"))
+
+    for name in (".env", ".ENV", ".Env/x", "e\u0301"):
+        assert isinstance(policy(write_path(ws / name), FACTS), Deny)
+    assert policy(write_path(ws / ".environment"), FACTS) == Allow()
+
+
+def test_t25_the_protected_is_not_taken_away_where_letters_do_not_matter(
+    ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = PathPolicy(allowed=(ws,), protected=(ws / ".git" / "hooks",))
+    here, really = ws.parent, Path.lstat
+
+    def folded(path: Path) -> os.stat_result:
+        if not path.is_relative_to(here):
+            return really(path)
+        return really(here / str(path.relative_to(here)).lower())
+
+    monkeypatch.setattr(Path, "lstat", folded)
+    assert isinstance(policy(delete_path(ws / ".GIT"), FACTS), Deny)
+    assert policy(delete_path(ws / "SUB"), FACTS) == Allow()
+
+
+def test_a_hard_link_is_allowed_where_it_is(ws: Path) -> None:
+    (ws.parent / "secret").write_text("")
+    os.link(ws.parent / "secret", ws / "hard")
+
+    assert PathPolicy(allowed=(ws,))(read_path(ws / "hard"), FACTS) == Allow()
+
+
 def test_t25_the_protected_link_is_protected_itself(ws: Path) -> None:
     policy = PathPolicy(allowed=(ws,), protected=(ws / "later",))
     (ws / "later").symlink_to("sub")
@@ -150,6 +181,19 @@ def test_t25_both_ends_of_a_move_count_as_changed(ws: Path) -> None:
         assert isinstance(policy(move_path(ws / source, ws / target), FACTS), Deny)
     for source, target in (("../a", "b"), ("a", "../b"), ("a", "l/b")):
         assert isinstance(policy(move_path(ws / source, ws / target), FACTS), Ask)
+
+
+def test_z01_a_second_end_counts_for_kinds_that_are_not_known_as_well(ws: Path) -> None:
+    policy = PathPolicy(allowed=(ws,), protected=(ws / ".git",))
+
+    def copy(target: object) -> Decision | None:
+        facts: Any = {"filesystem.path": str(ws / "a"), "filesystem.target": target}
+        return policy(PermissionRequest("filesystem.copy", "s", facts), FACTS)
+
+    assert copy(str(ws / "b")) == Allow()
+    assert isinstance(copy("/elsewhere/x"), Ask)
+    assert isinstance(copy(str(ws / ".git" / "x")), Deny)
+    assert isinstance(copy(None), Deny)
 
 
 def test_t25_without_allowed_folders_there_is_no_opinion(ws: Path) -> None:

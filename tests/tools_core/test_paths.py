@@ -190,3 +190,33 @@ def test_z02_a_link_put_in_place_after_the_check_is_not_followed(
     monkeypatch.setattr(os, "open", swap)
     with pytest.raises(OSError, match=r"Not a directory|symbolic links"):
         read("sub/f", real / "ws")
+
+
+def test_what_is_neither_file_nor_folder_is_not_opened_and_nobody_waits(real: Path) -> None:
+    os.mkfifo(real / "pipe")
+    (real / "f").write_text("x")
+
+    with pytest.raises(PermissionError, match="neither a file nor a folder"):
+        open_checked("pipe", real)
+    descriptor = open_checked("f", real)
+    assert os.get_blocking(descriptor)
+    os.close(descriptor)
+
+
+@pytest.mark.skipif(not Path("/proc/self/root").exists(), reason="there is no /proc")
+@pytest.mark.parametrize("link", ["self/root", "self/cwd", "thread-self/root", "self/fd/0"])
+def test_z02_what_a_process_has_open_is_not_where_its_link_says(link: str) -> None:
+    with pytest.raises(UnresolvablePath, match="has open"):
+        resolve_path(f"/proc/{link}/etc")
+    assert resolve_path("/proc/self") == Path(f"/proc/{os.getpid()}")
+
+
+def test_a_relative_path_leads_nowhere_from_a_folder_that_is_gone(
+    real: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (real / "gone").mkdir()
+    monkeypatch.chdir(real / "gone")
+    (real / "gone").rmdir()
+
+    with pytest.raises(UnresolvablePath, match="current folder is gone"):
+        resolve_path("x")

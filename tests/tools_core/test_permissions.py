@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import ToolAnnotations, ToolCallId, ToolSpec
+from agentkit_core import JsonValue, ToolAnnotations, ToolCallId, ToolSpec
 from agentkit_tools_core import (
     Allow,
     Ask,
@@ -95,6 +95,14 @@ def test_t02_without_an_opinion_only_tools_that_need_approval_ask() -> None:
         assert evaluate(policy, run, FACTS) == Allow()
 
 
+def test_t02_a_tool_that_needs_approval_asks_under_whatever_name_it_is_called() -> None:
+    spec = ToolSpec("own", annotations=ToolAnnotations(needs_approval=True))
+    facts = PolicyFacts(spec, FACTS.call)
+
+    for name in ("own", FACTS.call.name):
+        assert default_policy(PermissionRequest(f"tool.{name}", "run"), facts) == Ask()
+
+
 def test_a_policy_sees_the_tool_and_the_call() -> None:
     def only_reading(request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
         return None if facts.spec.annotations.read_only else Deny(facts.call.name)
@@ -113,8 +121,14 @@ def test_t24_an_approval_id_stands_for_one_request_exactly(
     kind, _, digits = approval_id(one).partition(":")
 
     assert kind == one.kind
-    assert len(bytes.fromhex(digits)) == 8
+    assert len(bytes.fromhex(digits)) == 16
     assert (approval_id(one) == approval_id(other)) == (one == other)
+
+
+def test_t24_values_that_only_python_takes_for_equal_are_other_requests() -> None:
+    values: list[JsonValue] = [1, 1.0, True, "1", [1], 0.0, -0.0, False, None]
+
+    assert len({approval_id(PermissionRequest("k", "s", {"a": one})) for one in values}) == 9
 
 
 def test_t24_the_order_of_facts_and_the_process_do_not_matter() -> None:
@@ -122,5 +136,5 @@ def test_t24_the_order_of_facts_and_the_process_do_not_matter() -> None:
     back = PermissionRequest("fs.write", "s", {"b.y": 2, "a.x": 1})
 
     written = b'{"kind":"fs.write","metadata":{"a.x":1,"b.y":2},"summary":"s"}'
-    digits = hashlib.sha256(written).hexdigest()[:16]
+    digits = hashlib.sha256(written).hexdigest()[:32]
     assert approval_id(forth) == approval_id(back) == f"fs.write:{digits}"

@@ -20,6 +20,7 @@ from agentkit_tools_core import (
     Rule,
     Rules,
     ToolRequest,
+    delete_path,
     evaluate,
     read_path,
     run_command,
@@ -79,6 +80,26 @@ def test_z01_z02_a_rule_for_a_folder_is_for_what_is_really_in_it(tmp_path: Path)
         assert rules(read_path(path), FACTS) is None
     assert rules(write_path(docs / "a"), FACTS) is None
     assert rules(PermissionRequest("filesystem.read", "s"), FACTS) is None
+
+
+def test_z02_a_rule_for_a_folder_deletes_no_link_from_outside_it(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "f").write_text("")
+    (tmp_path / "link").symlink_to("docs/f")
+    where = {"filesystem.path": str(tmp_path / "docs")}
+    rules = Rules([Rule("filesystem.delete", prefix=where), Rule("filesystem.read", prefix=where)])
+
+    assert rules(delete_path(tmp_path / "docs" / "f"), FACTS) == Allow()
+    assert rules(delete_path(tmp_path / "link"), FACTS) is None
+    assert rules(read_path(tmp_path / "link"), FACTS) == Allow()
+
+
+def test_t24_what_a_rule_does_not_name_may_be_anything() -> None:
+    command = run_command(["make"], executable="/elsewhere/make")
+    wide = Rule("shell.command", {"shell.argv": ["make"]})
+
+    assert wide.matches(command)
+    assert not Rule("shell.command", wide.metadata, exact=True).matches(command)
 
 
 def test_t24_rules_survive_being_stored() -> None:

@@ -1,4 +1,8 @@
-"""agentkit-tools-core: the contract of a tool, permissions and the executor. No I/O."""
+"""agentkit-tools-core: the contract of a tool, permissions and the executor.
+
+Most of it does no I/O. `PathPolicy`, `Rule` with a prefix, `CommandPolicy` and `resolve_path`
+look at links and folders; `open_checked` opens a file; `FileArtifacts` reads and writes its own.
+"""
 
 from agentkit_tools_core._access import (
     connect_mcp,

@@ -25,12 +25,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from agentkit_core import JsonValue
 from agentkit_tools_core._permissions import PermissionRequest
 
 AnyPath = str | os.PathLike[str]
 """A path as text or as an object that knows it."""
+TAKING_AWAY: Final = frozenset({"filesystem.delete", "filesystem.move"})
+"""What takes a name away, with all below it, and does not follow a link in last place."""
 
 
 def read_path(path: AnyPath) -> PermissionRequest:

@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId, Want, canonical_json
 from agentkit_tools_core._permissions import PermissionRequest
 
-_FINGERPRINT_LENGTH: Final = 16
+_FINGERPRINT_LENGTH: Final = 32
+"""Long enough that nobody finds two requests with one fingerprint."""
 
 
 class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
@@ -60,10 +61,11 @@ class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
 
 
 def approval_id(request: PermissionRequest) -> ApprovalId:
-    """Name a request by what it is: `<kind>:` and 16 hexadecimal digits.
+    """Name a request by what it is: `<kind>:` and 32 hexadecimal digits.
 
     Equal requests have equal ids, in any process; a request that differs in anything (another
-    path, another argument) has another id, so a yes covers only what was shown.
+    path, another argument, 1.0 in place of 1) has another id, so a yes covers only what was
+    shown. What JSON cannot tell apart counts as equal: lone surrogates, a tuple and a list.
 
     Raises:
         TypeError: The request's metadata are not JSON.

@@ -26,12 +26,17 @@ _KEYWORDS: Final = frozenset(
         "done",
         "elif",
         "else",
+        "end",
         "esac",
         "fi",
         "for",
+        "foreach",
         "function",
         "if",
         "in",
+        "nocorrect",
+        "noglob",
+        "repeat",
         "select",
         "then",
         "time",
@@ -84,7 +89,7 @@ def commands_of(line: str) -> list[list[str]] | None:
 def _word(line: str, at: int, *, first: bool) -> tuple[str, int] | None:
     """Read one word; None where it is not understood."""
     start = at
-    if line[at] == "#" or (first and _IN_FIRST_PLACE.match(line, at)):
+    if line[at] == "#":
         return None
     word = ""
     while at < len(line) and line[at] not in _BLANK and not _OPERATOR.match(line, at):
@@ -111,7 +116,9 @@ def _word(line: str, at: int, *, first: bool) -> tuple[str, int] | None:
         else:
             word += one
             at += 1
-    if first and line[start:at] in _KEYWORDS:
+    # A shell joins lines before it knows words.
+    written = line[start:at].replace("\\\n", "")
+    if first and (written in _KEYWORDS or _IN_FIRST_PLACE.match(written)):
         return None
     return word, at
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,15 +22,15 @@ from agentkit_tools_core._permissions import (
     PermissionRequest,
     PolicyFacts,
 )
-from agentkit_tools_core._wrappers import Commands, base_name, unwrap
+from agentkit_tools_core._programs import find_program, is_found_by_name, names_of
+from agentkit_tools_core._wrappers import MULTI_CALL, Commands, base_name, unwrap
 
 _ALLOW: Final = Allow()
-_MULTI_CALL: Final = frozenset({"busybox", "coreutils", "toybox"})
-"""One file that is many programs by many names: what a name leads to says nothing."""
-_MAX_LINKS: Final = 40
-_CHOOSING: Final = frozenset({"BASH_ENV", "ENV", "IFS", "PATH"})
-_CHOOSING_BEGIN: Final = ("DYLD_", "LD_")
-"""Variables that choose which code a program's name runs."""
+_HARMLESS: Final = frozenset(
+    {"CI", "COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES", "NO_COLOR", "TERM", "TZ"}
+)
+_HARMLESS_BEGIN: Final = "LC_"
+"""Variables that choose no code. Of others nobody knows: `PATH`, `LD_PRELOAD`, `GIT_SSH`, …"""
 _CHANGING_FOLDER: Final = frozenset({"cd", "chdir", "popd", "pushd"})
 
 
@@ -50,9 +50,15 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
     A program that runs another (`sh -c`, `env`, `sudo`, `timeout`, …) is judged together with
     all that stands behind it. `sudo` needs an entry of its own, a shell does not. Where that
     cannot be read (a script, `$(…)`, a redirection to a file) the command is unknown, whatever
-    the lists say. A program with a language of its own (`python`, `awk`, `git` with aliases) is
-    not looked into: to allow it is to allow all that it can do, and to deny `rm` does not deny
-    what a script deletes.
+    the lists say; so it is where one of the better-known options runs a program (`find -exec`,
+    `tar --to-command`, `rg --pre`, `git -c`). A command that sets variables is unknown too, if
+    they are neither harmless (`LANG`) nor listed.
+
+    The limits: a program with a language of its own, or that does what a file says (`python`,
+    `awk`, `sed`, `make`, `npx`, `git` with aliases and hooks), is not looked into: to allow it is
+    to allow all that it can do, and to deny `rm` does not deny what a script deletes. A copy or
+    hard link of a denied program is another program. The names of files that a shell puts for a
+    `*` may look like options. Where that matters, run the commands in a sandbox.
     """
 
     allowed: tuple[str, ...] = ()
@@ -61,6 +67,8 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
     """Likewise. With arguments it is a courtesy: `git push` does not cover `git -C . push`."""
     denied_env: tuple[str, ...] = ()
     """Names of environment variables that a call must not set."""
+    allowed_env: tuple[str, ...] = ()
+    """Names of variables that commands of `allowed` may be run with, besides the harmless ones."""
     allowed_cwds: tuple[AnyPath, ...] = ()
     """Folders to run in; resolved when the policy is made. Empty means anywhere."""
     unknown: Outside = Outside.ASK
@@ -73,7 +81,7 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
             ValueError: An entry is empty or badly quoted, a folder cannot be followed, or
                 `unknown` is no `Outside`.
         """
-        for name in ("allowed", "denied", "denied_env"):
+        for name in ("allowed", "denied", "denied_env", "allowed_env"):
             given = listed(name, getattr(self, name))
             for one in given:
                 if not isinstance(one, str):
@@ -81,7 +89,7 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
                 words = shlex.split(one)
                 if not words or not words[0]:
                     raise ValueError(f"{name} holds an empty entry")
-                if name != "denied_env" and "/" in words[0] and not Path(words[0]).is_absolute():
+                if "/" in words[0] and not Path(words[0]).is_absolute():
                     raise ValueError(f"{name} holds {one!r}; write a name, or a path from the root")
             force_setattr(self, name, given)
         try:
@@ -108,9 +116,10 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
         except UnresolvablePath as error:
             return Deny(f"{cwd}: {error}", "command_not_allowed")
         # The name that a program is given may be another than that of its file.
-        runs = [unwrap(argv)]
+        names = partial(names_of, folder=folder)
+        runs = [unwrap(argv, names)]
         if isinstance(program, str) and program != argv[0]:
-            runs.append(unwrap((program, *argv[1:])))
+            runs.append(unwrap((program, *argv[1:]), names))
         return self._judge(runs, {*keys}, folder)
 
     def _judge(self, runs: list[Commands], keys: set[str], folder: Path) -> Decision:
@@ -140,12 +149,13 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
             return _ALLOW if all_seen or not self.denied else self._unknown("part of it")
         if not all_seen:
             return self._unknown("part of it")
-        if any(key in _CHOOSING or key.startswith(_CHOOSING_BEGIN) for key in map(str.upper, keys)):
-            return self._unknown("what runs with these variables")
+        for key in sorted(keys.difference(_HARMLESS, self.allowed_env)):
+            if not key.startswith(_HARMLESS_BEGIN):
+                return self._unknown(f"what runs with the variable {key}")
         for one in runs:
             for at, command in enumerate(one.seen):
                 if at in one.shells:
-                    allowed = _is_found_by_name(command[0], base_name(command[0]), folder)
+                    allowed = is_found_by_name(command[0], base_name(command[0]), folder)
                 else:
                     allowed = any(_is_allowed(command, entry, folder) for entry in self.allowed)
                 if not allowed:
@@ -169,59 +179,16 @@ def _is_denied(command: tuple[str, ...], entry: str, folder: Path) -> bool:
     program, *arguments = shlex.split(entry)
     if [*command[1 : len(arguments) + 1]] != arguments:
         return False
-    if "/" not in program and base_name(program) in _names(command[0], folder):
+    if "/" not in program and base_name(program) in names_of(command[0], folder):
         return True
-    found, meant = _find(command[0], folder), _find(program, folder)
+    found, meant = find_program(command[0], folder), find_program(program, folder)
     if found is None or meant is None:
         return False
-    return found == meant and found.name.casefold() not in _MULTI_CALL
+    return found == meant and found.name.casefold() not in MULTI_CALL
 
 
 def _is_allowed(command: tuple[str, ...], entry: str, folder: Path) -> bool:
     program, *arguments = shlex.split(entry)
     if [*command[1 : len(arguments) + 1]] != arguments:
         return False
-    return _is_found_by_name(command[0], program, folder)
-
-
-def _is_found_by_name(program: str, name: str, folder: Path) -> bool:
-    """Whether a program is what a name finds, and has that name: many may lead to one file."""
-    if program == name and "/" not in program and "\\" not in program:
-        return True
-    found, meant = _find(program, folder), _find(name, folder)
-    return found is not None and found == meant and base_name(program) == base_name(name)
-
-
-def _find(program: str, folder: Path) -> Path | None:
-    """Find the file that a program's name leads to, links followed; None where there is none."""
-    at = _at(program, folder)
-    if at is None:
-        return None
-    try:
-        return resolve_path(at)
-    except UnresolvablePath:
-        return None
-
-
-def _at(program: str, folder: Path) -> Path | None:
-    if "/" in program or os.path.isabs(program):  # noqa: PTH117
-        return folder / program
-    import shutil  # takes long to load, and few processes ask for a command
-
-    found = shutil.which(program)
-    return None if found is None else Path(found)
-
-
-def _names(program: str, folder: Path) -> set[str]:
-    """All names that a program goes by: its own, and those of the links that lead to its file."""
-    names = {base_name(program)}
-    at = _at(program, folder)
-    for _ in range(_MAX_LINKS):
-        if at is None:
-            break
-        names.add(base_name(str(at)))
-        try:
-            at = at.parent / at.readlink()
-        except (OSError, ValueError):
-            break
-    return names
+    return is_found_by_name(command[0], program, folder)

@@ -52,7 +52,7 @@ class FunctionTool(Generic[P, R]):
         self._signature = signature
         self._inline = inline
         self._propose = propose
-        self._is_async = _is_async(function)
+        self._is_async = is_async_function(function)
 
     @property
     def spec(self) -> ToolSpec:
@@ -263,7 +263,8 @@ def _doc_of(function: Callable[..., Any]) -> str | None:
     return own
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async_function(function: Callable[..., Any]) -> bool:
+    """Whether a function, or an object that is called like one, is an `async def`."""
     return iscoroutinefunction(function) or iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004
     )

@@ -1,5 +1,7 @@
 """Errors of tools: those of whoever offers a tool are raised at once, long before a call.
 
+Those beside what they are about are named here too.
+
 AgentkitError
 ├── ToolDefinitionError       a tool cannot be offered as it is
 │   ├── InvalidToolName       the name is not one that every provider takes
@@ -8,7 +10,13 @@ AgentkitError
 ├── InvalidToolInput          arguments do not fit; becomes an error result
 ├── UnwritableOutput          a value cannot be a tool's output; becomes an error result
 ├── MissingDependency         a tool asked for what the host did not give
+├── UnknownArtifact           a store has no text of that id (`_artifacts`)
+├── InvalidOffset             a piece of a text cannot begin there (`_artifacts`)
+├── UnresolvablePath          nobody can say where a path leads (`_paths`)
 └── ToolError                 for tools to raise: an error in the tool's own words
+    ├── ApprovalDenied        what a tool asked for in its run was denied (`_suspension`)
+    ├── TokenRefused          the token of a suspension cannot be stored (`_suspension`)
+    └── ChildCallsDiffer      a tool that is run again called other children (`_children`)
 """
 
 from __future__ import annotations

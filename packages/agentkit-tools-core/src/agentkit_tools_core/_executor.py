@@ -188,9 +188,9 @@ class Executor:
         in_loop: bool,
         parent: ToolCallId | None = None,
     ) -> Preflight:
-        tool = self.source.get(request.name)
-        if tool is None:
-            return Refused(self._not_found(request))
+        tool = self._find(request)
+        if isinstance(tool, ToolResult):
+            return Refused(tool)
         try:
             tool.bind(request.input)
             if not self._hooks:
@@ -218,9 +218,9 @@ class Executor:
         depth: int = 0,
         parent: ToolCallId | None = None,
     ) -> ToolOutcome | Suspension:
-        tool = self.source.get(request.name)
-        if tool is None:
-            return ToolOutcome(self._not_found(request))
+        tool = self._find(request)
+        if isinstance(tool, ToolResult):
+            return ToolOutcome(tool)
 
         async def call(
             child: ToolRequest, known: ChildCall, to_thread: ToThread | None
@@ -269,6 +269,13 @@ class Executor:
                     request = replace(request, input=changed)
         inner = context._of_child(known.token)
         return await self._run(request, inner, to_thread, depth=depth, parent=parent)
+
+    def _find(self, request: ToolRequest) -> Tool | ToolResult:
+        """Find the tool; a result that says why where there is none, or the source fails."""
+        try:
+            return self.source.get(request.name) or self._not_found(request)
+        except Exception as error:
+            return failed_result(request, error, started=False)
 
     def _not_found(self, request: ToolRequest) -> ToolResult:
         told = [spec.name for spec in self.source.specs()]

@@ -67,7 +67,7 @@ def outcome_of(value: object, request: ToolRequest) -> ToolOutcome:
     """Make the outcome of a call from what the tool returned.
 
     The result carries the request's call id whatever the tool wrote there, and no metadata
-    under the reserved owner.
+    under the reserved owner, and says that the tool has run.
 
     Raises:
         UnwritableOutput: The value cannot be a tool's output; see the table above.
@@ -80,6 +80,8 @@ def outcome_of(value: object, request: ToolRequest) -> ToolOutcome:
             value,
             call_id=request.call_id,
             output=output_of(value.output, tool=tool),
+            # It may be that of another call, which was refused.
+            started=True,
             details=json_value_of(value.details, tool=tool),
             metadata=_metadata(value.metadata, tool),
         )

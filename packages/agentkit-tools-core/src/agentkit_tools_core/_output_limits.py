@@ -68,7 +68,8 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
     per_tool: Mapping[str, int | None] = field(default_factory=dict)
     """By the name that the model uses; None is no limit."""
     from_metadata: bool = True
-    """Whether a tool may say by `agentkit.tool_output_limit` how much is enough."""
+    """Whether a tool may say by `agentkit.tool_output_limit` how much is enough, also if it is more
+    than the default. Who makes specs of a foreign server's words leaves such keys out."""
     action: Overflow = Overflow.CLIP
     store: ArtifactStore | None = None
     """Needed by `Overflow.STORE`; give the same one to `read_back_tool`."""

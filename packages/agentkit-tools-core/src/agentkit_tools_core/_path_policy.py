@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from agentkit_tools_core._access import AnyPath
+from agentkit_tools_core._access import TAKING_AWAY, AnyPath
 from agentkit_tools_core._paths import UnresolvablePath, is_within, resolve_path, touches
 from agentkit_tools_core._permissions import (
     Allow,
@@ -21,8 +21,6 @@ from agentkit_tools_core._permissions import (
 )
 
 _READING: Final = frozenset({"filesystem.read", "filesystem.list"})
-_MOVING: Final = frozenset({"filesystem.delete", "filesystem.move"})
-"""What takes a name away, with all below it, and does not follow a link in last place."""
 _ALLOW: Final = Allow()
 
 
@@ -47,6 +45,10 @@ class PathPolicy(Struct, frozen=True, kw_only=True):
     It judges what is there when it is asked. Between that and the tool's own opening somebody
     may put a link in place, so a tool should open relative to the folder that was judged and
     follow no links: `open_checked`.
+
+    A hard link is a file of its own: one in an allowed folder is allowed, even to what is outside
+    or in a protected folder. What is protected or read only by its own path is known by any.
+    Names that Windows takes for others (`x.`, `x::$DATA`) are not known for them.
     """
 
     allowed: tuple[AnyPath, ...] = ()
@@ -69,11 +71,12 @@ class PathPolicy(Struct, frozen=True, kw_only=True):
         force_setattr(self, "outside", Outside(self.outside))
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
-        """Decide; reads links and folders on the way, and nothing else."""
+        """Decide; looks at links and folders on the way, and reads no file."""
         if not request.kind.startswith("filesystem."):
             return None
         named = [request.metadata.get("filesystem.path")]
-        if request.kind == "filesystem.move":
+        # Kinds that are not known here may have two ends as well, such as a copy.
+        if request.kind == "filesystem.move" or "filesystem.target" in request.metadata:
             named.append(request.metadata.get("filesystem.target"))
         decisions: list[Decision | None] = []
         for path in named:
@@ -100,7 +103,7 @@ class PathPolicy(Struct, frozen=True, kw_only=True):
                 return Deny(f"{path} is read only", "path_not_allowed")
         if not self.allowed:
             return None
-        judged = (leads_to, itself) if kind in _MOVING else (leads_to,)
+        judged = (leads_to, itself) if kind in TAKING_AWAY else (leads_to,)
         roots = _given(self.allowed)
         if all(any(is_within(one, root) for root in roots) for one in judged):
             return _ALLOW
@@ -140,4 +143,6 @@ def _given(roots: tuple[AnyPath, ...]) -> tuple[Path, ...]:
 
 
 def _affects(path: Path, roots: tuple[Path, ...], kind: str) -> bool:
-    return any(touches(path, root) or (kind in _MOVING and is_within(root, path)) for root in roots)
+    return any(
+        touches(path, root) or (kind in TAKING_AWAY and touches(root, path)) for root in roots
+    )

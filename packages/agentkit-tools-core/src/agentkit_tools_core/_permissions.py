@@ -58,7 +58,7 @@ class PolicyFacts(Struct, frozen=True):
     spec: ToolSpec
     """The tool, with its annotations."""
     call: ToolRequest
-    """The call, with its arguments as the model wrote them."""
+    """The call, with the arguments that it would run with, as hooks have changed them."""
 
 
 Policy = Callable[[PermissionRequest, PolicyFacts], Decision | None]
@@ -68,10 +68,9 @@ no side effects: the same call may be looked at more than once."""
 
 def default_policy(request: PermissionRequest, facts: PolicyFacts) -> Decision:
     """Allow everything, but ask before a tool runs that says `needs_approval`."""
-    spec = facts.spec
-    if spec.annotations.needs_approval and request.kind == tool_kind(spec.name):
-        return Ask()
-    return _ALLOW
+    # A source may know a tool by another name than its own.
+    whole = {tool_kind(facts.spec.name), tool_kind(facts.call.name)}
+    return Ask() if facts.spec.annotations.needs_approval and request.kind in whole else _ALLOW
 
 
 def combine(*policies: Policy) -> Policy:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from agentkit_core import MetadataMap, canonical_json, from_json, to_json
+from agentkit_tools_core._access import TAKING_AWAY
 from agentkit_tools_core._lock import new_lock
 from agentkit_tools_core._paths import UnresolvablePath, is_within, resolve_path
 from agentkit_tools_core._permissions import (
@@ -26,7 +27,9 @@ _ALLOW: Final = Allow()
 class Rule(Struct, frozen=True, omit_defaults=True):
     """Requests that are allowed once and for all: those of a kind that have these facts.
 
-    A rule with a kind alone covers every request of that kind.
+    A rule with a kind alone covers every request of that kind. What other facts a request has
+    does not matter, so name or forbid (`exact`) all that count: a rule for a `shell.argv` alone
+    covers any `shell.executable`, one for the `filesystem.path` of a move any target.
     """
 
     kind: str
@@ -34,7 +37,8 @@ class Rule(Struct, frozen=True, omit_defaults=True):
     """Facts that a request must have, with equal values."""
     prefix: dict[str, str] = field(default_factory=dict)
     """Facts that must be a path in a folder: `{"filesystem.path": "/w/docs"}`. Both are followed
-    through links, and compared name by name; what cannot be followed is in no folder."""
+    through links, and compared name by name; what cannot be followed is in no folder. What is
+    deleted or moved must be in it itself as well, as a link that is."""
     exact: bool = False
     """Whether a request must have no other facts than these."""
 
@@ -54,7 +58,10 @@ class Rule(Struct, frozen=True, omit_defaults=True):
         return all(
             canonical_json(facts[key]) == canonical_json(value)
             for key, value in self.metadata.items()
-        ) and all(_is_inside(facts[key], folder) for key, folder in self.prefix.items())
+        ) and all(
+            _is_inside(facts[key], folder, itself=self.kind in TAKING_AWAY)
+            for key, folder in self.prefix.items()
+        )
 
 
 class Rules:
@@ -123,10 +130,13 @@ class Rules:
         return cls(from_json(data, list[Rule]))
 
 
-def _is_inside(value: object, folder: str) -> bool:
+def _is_inside(value: object, folder: str, *, itself: bool) -> bool:
     if not isinstance(value, str) or not value or not folder:
         return False
     try:
-        return is_within(resolve_path(value), resolve_path(folder))
+        root = resolve_path(folder)
+        if itself and not is_within(resolve_path(value, follow_last=False), root):
+            return False
+        return is_within(resolve_path(value), root)
     except UnresolvablePath:
         return False

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from inspect import iscoroutinefunction
 from typing import Any
 
 from agentkit_core import JsonValue, ToolSpec, encode_json
 from agentkit_tools_core._context import ToolContext
-from agentkit_tools_core._decorator import Propose
+from agentkit_tools_core._decorator import Propose, is_async_function
 from agentkit_tools_core._errors import InvalidToolInput, InvalidToolName
 from agentkit_tools_core._misfits import misfits
 from agentkit_tools_core._permissions import PermissionRequest
@@ -53,7 +52,7 @@ class SchemaTool:
             raise InvalidToolName(spec.name)
         self._spec = spec
         self._function = function
-        self._is_async = _is_async(function) if is_async is None else is_async
+        self._is_async = is_async_function(function) if is_async is None else is_async
         self._inline = inline
         self._validate = validate
         self._propose = permissions
@@ -117,9 +116,3 @@ def host_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool
         return context.ask(spec.name, kind="host_tool", metadata={"tool.input": arguments})
 
     return SchemaTool(spec, wait, is_async=False, inline=True, validate=validate)
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    return iscoroutinefunction(function) or iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004
-    )

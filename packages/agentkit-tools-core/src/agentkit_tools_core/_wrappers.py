@@ -7,11 +7,13 @@ line after `-c`. Options that are not known here leave the command unknown, too.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Set
 from typing import Final
 
 from msgspec import Struct
 
 from agentkit_tools_core._command_line import commands_of
+from agentkit_tools_core._running_options import has_running_options, runs_by_option
 
 
 class Commands(Struct, frozen=True):
@@ -38,6 +40,11 @@ class _Options(Struct, frozen=True):
     """Whether `NAME=value` may stand before it."""
 
 
+Names = Callable[[str], Set[str]]
+"""Says by which base names a program goes, its own and those of the file that it leads to."""
+
+MULTI_CALL: Final = frozenset({"busybox", "coreutils", "toybox"})
+"""One file that is many programs by many names: what a name leads to says nothing."""
 _MAX_DEPTH: Final = 8
 _WRAPPERS: Final = {
     "busybox": _Options(),
@@ -60,32 +67,104 @@ _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"})
 _SHELL_FLAGS: Final = re.compile(r"-[eiluvx]*(?P<line>c?)[eiluvx]*")
 _NOT_SEEN_THROUGH: Final = frozenset(
     [
+        "-",
         ".",
+        "alias",
+        "at",
+        "autoload",
+        "batch",
+        "bind",
+        "builtin",
+        "bwrap",
+        "chpst",
+        "chronic",
         "chroot",
+        "chrt",
         "cmd",
+        "compgen",
+        "complete",
+        "crontab",
         "csh",
+        "dbus-run-session",
+        "declare",
+        "emulate",
+        "enable",
+        "entr",
         "eval",
+        "expect",
+        "export",
+        "fakeroot",
+        "fc",
+        "firejail",
         "fish",
+        "flock",
+        "functions",
+        "gdb",
+        "getopts",
+        "hash",
+        "history",
+        "hyperfine",
+        "jobs",
+        "let",
+        "linux32",
+        "linux64",
+        "local",
+        "ltrace",
+        "mapfile",
+        "nameref",
         "nsenter",
         "nu",
+        "numactl",
         "parallel",
+        "perf",
+        "pkexec",
         "powershell",
+        "prlimit",
+        "proot",
         "pwsh",
+        "read",
+        "readarray",
+        "readonly",
+        "rlwrap",
+        "run-parts",
+        "runuser",
+        "sched",
+        "screen",
         "script",
         "setarch",
+        "setpriv",
+        "sg",
         "source",
         "ssh",
+        "ssh-agent",
+        "sshpass",
+        "start-stop-daemon",
+        "strace",
         "su",
+        "systemd-run",
+        "taskset",
         "tcsh",
+        "tmux",
         "trap",
+        "typeset",
+        "unalias",
+        "unbuffer",
+        "unset",
         "unshare",
+        "valgrind",
+        "vared",
+        "wait",
         "watch",
+        "xvfb-run",
+        "zle",
+        "zmodload",
     ]
 )
-"""Programs that run what they are told to in ways that are not read here."""
+"""Programs that run what they are told to in ways that are not read here, and words of shells that
+change what later words mean or run what stands in one (`read 'x[$(reboot)]'`)."""
+_RUNNING: Final = _NOT_SEEN_THROUGH.union(_WRAPPERS, _SHELLS)
 _FED: Final = "\ufffd"
 """Stands for the words that `xargs` reads."""
-_FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _SUFFIX: Final = re.compile(r"\.(?:exe|com|bat|cmd)\Z", re.IGNORECASE)
 
 
@@ -94,16 +173,14 @@ def base_name(program: str) -> str:
     return _SUFFIX.sub("", re.split(r"[/\\]", program)[-1]).casefold()
 
 
-def unwrap(argv: tuple[str, ...]) -> Commands:
+def unwrap(argv: tuple[str, ...], names: Names, *, depth: int = _MAX_DEPTH) -> Commands:
     """Find all that a command runs.
 
     Args:
         argv: The program and its arguments, at least the program.
+        names: Says by which names programs go.
+        depth: How many programs may stand inside each other.
     """
-    return _unwrap(argv, _MAX_DEPTH)
-
-
-def _unwrap(argv: tuple[str, ...], depth: int) -> Commands:
     name = base_name(argv[0])
     unseen = Commands((argv,), all_seen=False)
     if name in _NOT_SEEN_THROUGH or depth == 0:
@@ -112,11 +189,13 @@ def _unwrap(argv: tuple[str, ...], depth: int) -> Commands:
         lines = _line_of(argv)
         if lines is None:
             return unseen
-        return _with_inner(argv, [tuple(one) for one in lines], depth, reads_line=True)
-    if name == "find" and not _FIND_RUNS.isdisjoint(argv):
-        return unseen
+        return _with_inner(argv, [tuple(one) for one in lines], names, depth, reads_line=True)
     options = _WRAPPERS.get(name)
     if options is None:
+        # A link to a shell is a shell, by a name that says nothing of it.
+        for one in names(argv[0]) - MULTI_CALL:
+            if one in _RUNNING or runs_by_option(one, argv[1:]):
+                return unseen
         return Commands((argv,))
     found = _behind(argv[1:], options)
     if found is None:
@@ -125,10 +204,11 @@ def _unwrap(argv: tuple[str, ...], depth: int) -> Commands:
     if not inner:
         return Commands((argv,), set_keys=keys)
     if name != "xargs":
-        return _with_inner(argv, [inner], depth, keys)
-    # More words come from where nobody can look now: they may be a command, or options of `find`.
-    fed = _with_inner(argv, [(*inner, _FED)], depth)
-    if any(one[0] == _FED or base_name(one[0]) == "find" for one in fed.seen):
+        return _with_inner(argv, [inner], names, depth, keys)
+    # More words come from where nobody can look now: they may be a command, or options that run
+    # one.
+    fed = _with_inner(argv, [(*inner, _FED)], names, depth)
+    if any(one[0] == _FED or has_running_options(base_name(one[0])) for one in fed.seen):
         return unseen
     return fed
 
@@ -136,6 +216,7 @@ def _unwrap(argv: tuple[str, ...], depth: int) -> Commands:
 def _with_inner(
     argv: tuple[str, ...],
     inner: list[tuple[str, ...]],
+    names: Names,
     depth: int,
     keys: frozenset[str] = frozenset(),
     *,
@@ -145,7 +226,7 @@ def _with_inner(
     shells = {0} if reads_line else set[int]()
     all_seen = True
     for one in inner:
-        below = _unwrap(one, depth - 1)
+        below = unwrap(one, names, depth=depth - 1)
         shells |= {len(seen) + at for at in below.shells}
         seen += below.seen
         keys |= below.set_keys
@@ -174,7 +255,10 @@ def _behind(
     while options.assigns and at < len(words) and "=" in words[at]:
         keys.add(words[at].partition("=")[0])
         at += 1
-    return words[at:], frozenset(keys)
+    # `env - rm` runs `rm`, and `sudo` goes on with options.
+    return (
+        None if words[at : at + 1] and words[at].startswith("-") else (words[at:], frozenset(keys))
+    )
 
 
 def _line_of(argv: tuple[str, ...]) -> list[list[str]] | None:
@@ -185,5 +269,6 @@ def _line_of(argv: tuple[str, ...]) -> list[list[str]] | None:
             return None  # a script, or an option that is not known
         if found["line"]:
             line = argv[at + 1 : at + 2]
-            return commands_of(line[0]) if line else None
+            # What looks like an option is one, and the line comes after it.
+            return commands_of(line[0]) if line and line[0][:1] not in ("-", "+") else None
     return None

@@ -53,8 +53,6 @@ def validator(schema: Mapping[str, JsonValue], *, tool: str | None = None) -> Va
             for error in compiled.iter_errors(dict(given)):
                 path, what = _told(error)
                 errors[path] = f"{errors[path]}; {what}" if path in errors else what
-        except jsonschema_rs.ValidationError:
-            raise
         except ValueError as error:  # a number that it cannot hold
             raise InvalidToolInput(f"The arguments cannot be checked: {error}") from None
         if errors:

@@ -1,0 +1,51 @@
+"""An option that runs a program is known where agents meet it most."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentkit_core import ToolCallId, ToolSpec
+from agentkit_tools_core import Allow, Ask, CommandPolicy, PolicyFacts, ToolRequest, run_command
+
+FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+PROGRAMS = ("fd", "find", "git", "printf", "rg", "rsync", "sort", "split", "tar", "test", "zip")
+POLICIES = [CommandPolicy(allowed=PROGRAMS), CommandPolicy(denied=("rm",))]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=["allowed", "denied"])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["find", ".", "-exec", "x", ";"], ["find", ".", "-okdir", "x", ";"], ["fd", "-x", "reboot"],
+        ["fd", "--exec-batch=x"], ["fd", "-HX", "x"], ["tar", "xf", "a", "--to-command=x"],
+        ["tar", "-cf", "a", "--checkpoint-act=exec=x", "b"], ["tar", "xIf", "x", "a"],
+        ["tar", "-x", "-F", "x"], ["rg", "--pre", "x", "y"], ["rsync", "-ave", "x", "a", "b"],
+        ["rsync", "--rsh=x", "a", "b"], ["sort", "--compress-program=x"], ["split", "--filter=x"],
+        ["zip", "-T", "-TT", "x"], ["git", "-c", "core.pager=x", "log"], ["git", "-ccore.pager=x"],
+        ["git", "-P", "--config-env=a=B", "log"], ["git", "grep", "-Ox", "y"],
+        ["git", "fetch", "--upload-pack", "x"], ["git", "push", "--exec=x"],
+        ["printf", "-v", "x"], ["printf", "-vx"], ["printf", "%d", "x[$(x)]"],
+        ["test", "-v", "x"], ["test", "x[`x`]", "-eq", "1"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_z04_an_option_that_runs_a_program_is_asked_for(
+    argv: list[str], policy: CommandPolicy
+) -> None:
+    assert isinstance(policy(run_command(argv), FACTS), Ask)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=["allowed", "denied"])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["find", ".", "-name", "*.py", "-type", "x"], ["fd", "-t", "f", "x"], ["tar", "xzf", "a"],
+        ["tar", "--create", "--file=a", "b"], ["rg", "--pretty", "-n", "pre", "exec"],
+        ["rsync", "-av", "--exclude-from=x", "a", "b"], ["sort", "-u"], ["zip", "-T", "a"],
+        ["git", "status", "-s"], ["git", "switch", "-c", "new"], ["git", "-C", "x", "log"],
+        ["printf", "%s", "v"], ["test", "-f", "x"], ["sort", "--", "a"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_other_options_are_no_matter(argv: list[str], policy: CommandPolicy) -> None:
+    assert policy(run_command(argv), FACTS) == Allow()
