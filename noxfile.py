@@ -306,7 +306,7 @@ def pyodide(session: nox.Session) -> None:
     npm = ["npm", "install", "--silent", "--no-save", f"--prefix={scratch}", PYODIDE]
     session.run(*npm, external=True)
     run = ["node", "tests/together/pyodide/run.mjs", str(scratch), str(ROOT)]
-    session.run(*run, *(session.posargs or PURE_TESTS), external=True, env=FEW_WALKS)
+    session.run(*run, *(session.posargs or PURE_TESTS), external=True)
 
 
 @nox.session(default=False)
