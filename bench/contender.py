@@ -34,13 +34,16 @@ class Contender(Worker):
     def report(self, envelope: Envelope) -> None:
         self.events += 1
 
-    async def turn(self, model: str, history: int) -> tuple[int, int, int]:
-        self.written = self.runs = 0
+    def agent(self, model: str) -> Agent:
         if model not in self.models:
             self.models[model] = connect(
                 f"compatible:{model}", base_url=self.base_url, api_key="bench"
             )
-        agent = Agent(model=self.models[model], tools=self.tools, reporters=[self.report])
+        return Agent(model=self.models[model], tools=self.tools, reporters=[self.report])
+
+    async def turn(self, model: str, history: int) -> tuple[int, int, int]:
+        self.written = self.runs = 0
+        agent = self.agent(model)
         items = [Item.user(text) for text in self.messages(history)]
         result = await agent.run(items)
         return len(result.text), self.written, self.runs

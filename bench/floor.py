@@ -47,10 +47,14 @@ decode = msgspec.json.Decoder(Chunk).decode
 encode = msgspec.json.Encoder().encode
 
 
+LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20)
+"""Those of httpx itself."""
+
+
 class Floor(Worker):
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, limits: httpx.Limits = LIMITS) -> None:
         super().__init__(base_url)
-        self.client = httpx.AsyncClient(base_url=base_url, timeout=600)
+        self.client = httpx.AsyncClient(base_url=base_url, timeout=600, limits=limits)
 
     async def ask(self, model: str, messages: list[dict[str, Any]]) -> tuple[list[str], list[Call]]:
         body = encode({"model": model, "messages": messages, "stream": True})
@@ -87,11 +91,17 @@ class Floor(Worker):
         messages: list[dict[str, Any]] = [
             {"role": "user", "content": text} for text in self.messages(history)
         ]
+        return await self.converse(model, messages)
+
+    async def converse(self, model: str, messages: list[dict[str, Any]]) -> tuple[int, int, int]:
+        """Do one turn on top of messages, which grow by what comes of it; see `turn`."""
         written = runs = 0
         while True:
             texts, calls = await self.ask(model, messages)
             if not calls:
-                return len("".join(texts)), written, runs
+                text = "".join(texts)
+                messages.append({"role": "assistant", "content": text})
+                return len(text), written, runs
             messages.append(
                 {
                     "role": "assistant",

@@ -30,14 +30,14 @@ def sample(worker: str, base_url: str, jobs: tuple[str, ...]) -> dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scenario", nargs="*", default=["text"], choices=[*SCENARIOS, []])
+    parser.add_argument("scenario", nargs="*", choices=[*SCENARIOS, []], help="text, if none")
     parser.add_argument("--repeat", type=int, default=5, help="samples of each (default: 5)")
     given = parser.parse_args()
     server = subprocess.Popen([sys.executable, HERE / "model_server.py"], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
         base_url = f"http://127.0.0.1:{int(server.stdout.readline())}"
-        for name in given.scenario:
+        for name in given.scenario or ["text"]:
             jobs, sizes, unit, scale = SCENARIOS[name]
             costs: dict[str, list[dict[str, float]]] = {"floor.py": [], "contender.py": []}
             for _ in range(given.repeat):

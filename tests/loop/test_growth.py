@@ -86,20 +86,20 @@ def run_blocking(count: int, store: MemoryStore | None, counted: Callable[[], An
 
 @contextmanager
 def counting(work: Counter[str]) -> Iterator[None]:
-    """Count the bytecodes that are executed in our own code, by function.
+    """Count the lines that are executed in our own code, by function.
 
-    A loop in Python over a history would show, on whatever line it stands.
+    Each round of a loop counts, one that stands within a line as well: so does a loop in Python
+    over a history, wherever it is.
     """
 
     def begin(frame: FrameType, event: str, arg: object) -> Any:
         module = frame.f_globals.get("__name__", "")
         if not module.startswith("agentkit_") or module == "agentkit_loop.testing":
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
         where = f"{module}.{frame.f_code.co_qualname}"
 
         def one(frame: FrameType, event: str, arg: object) -> Any:
-            if event == "opcode":
+            if event == "line":
                 work[where] += 1
             return one
 
@@ -117,7 +117,7 @@ def counting(work: Counter[str]) -> Iterator[None]:
 def reading(reads: Counter[str], patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Count the items that are taken out of transcripts, where many may be taken at once.
 
-    What runs in C (a copy, a join) executes no bytecodes: it shows here.
+    What runs in C (a copy, a join) executes no lines of ours: it shows here.
     """
     items: Any = Transcript.items
     item_at: Any = Transcript.__getitem__
@@ -150,7 +150,7 @@ async def test_a_turn_on_top_of_many_items_executes_what_one_on_top_of_few_does(
     await run(FEW, None, lambda: counting(few))
     await run(MANY, None, lambda: counting(many))
 
-    assert few.total() > 1000
+    assert few.total() > 500
     assert many == few
 
 
@@ -160,7 +160,7 @@ def test_a_turn_that_blocks_executes_no_more_either(stored: bool) -> None:
     run_blocking(FEW, MemoryStore() if stored else None, lambda: counting(few))
     run_blocking(MANY, MemoryStore() if stored else None, lambda: counting(many))
 
-    assert few.total() > 1000
+    assert few.total() > 500
     assert many == few
 
 
