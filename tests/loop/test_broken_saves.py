@@ -23,6 +23,7 @@ from agentkit_loop import (
     ReporterFailed,
 )
 from agentkit_loop.stores import MemoryStore
+from agentkit_loop.stores._forms import BothForms
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import ToolContext, tool
 from strategies.crashing import (
@@ -41,6 +42,8 @@ from strategies.crashing import (
 
 class Striking(MemoryStore):
     """A store in which something strikes at one save, before it or when it is made."""
+
+    _awaited = BothForms._awaited  # in a thread, as where there is a disk
 
     def __init__(self, strike: Callable[[], None], at: int, *, late: bool) -> None:
         super().__init__()

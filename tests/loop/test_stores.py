@@ -23,6 +23,7 @@ from agentkit_loop._saved import (
 )
 from agentkit_loop._store_checks import check_blocking_store, check_store
 from agentkit_loop.stores import FileStore, MemoryStore, SqliteStore
+from agentkit_loop.stores._forms import BothForms
 
 AnyStore = FileStore | MemoryStore | SqliteStore
 NAME = SessionId("a session")
@@ -177,6 +178,7 @@ async def test_what_is_awaited_does_what_blocks(new: Callable[[], AnyStore]) -> 
 async def test_a_save_that_has_begun_is_finished_though_it_is_cancelled() -> None:
     class Slow(MemoryStore):
         begun, go = Event(), Event()
+        _awaited = BothForms._awaited  # in a thread, as where there is a disk
 
         def save_blocking(
             self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]

@@ -37,7 +37,7 @@ class BothForms(ABC):
 
     async def load(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
-        return await _in_thread(partial(self.load_blocking, session_id))
+        return await self._awaited(partial(self.load_blocking, session_id))
 
     async def save(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
@@ -46,15 +46,18 @@ class BothForms(ABC):
 
         A save that has begun is finished even when it is cancelled.
         """
-        await _in_thread(partial(self.save_blocking, session_id, seq=seq, head=head, log=log))
+        await self._awaited(partial(self.save_blocking, session_id, seq=seq, head=head, log=log))
 
     async def session_ids(self) -> tuple[SessionId, ...]:
         """Name all sessions that were saved, sorted."""
-        return await _in_thread(self.session_ids_blocking)
+        return await self._awaited(self.session_ids_blocking)
 
     async def delete(self, session_id: SessionId, /) -> None:
         """Forget a session, or do nothing when there is none; its next save is number 1."""
-        await _in_thread(partial(self.delete_blocking, session_id))
+        await self._awaited(partial(self.delete_blocking, session_id))
+
+    async def _awaited(self, work: Callable[[], T]) -> T:
+        return await _in_thread(work)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

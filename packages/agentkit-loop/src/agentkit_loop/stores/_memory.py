@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from agentkit_core import SessionId
 from agentkit_loop._saved import LogEntry, Saved, StaleSave
 from agentkit_loop.stores._entries import decode_entry, encode_entries
 from agentkit_loop.stores._forms import BothForms
+
+T = TypeVar("T")
 
 
 class _Kept(NamedTuple):
@@ -45,6 +47,9 @@ class MemoryStore(BothForms):
                 raise StaleSave(session_id, seq, stored=kept.seq)
             kept.log.extend(encode_entries(session_id, log, after=len(kept.log)))
             self._sessions[session_id] = _Kept(seq, bytes(head), kept.log)
+
+    async def _awaited(self, work: Callable[[], T]) -> T:
+        return work()  # a thread would take longer than the work
 
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
         """Name all sessions that were saved, sorted."""
