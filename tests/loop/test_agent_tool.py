@@ -1,5 +1,6 @@
 """Agents as tools: their work counts, their asks reach the host, they end with the outer turn."""
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ from agentkit_loop import (
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import tool
+from strategies.traces import event_trace
 
 RAN: list[str] = []
 
@@ -184,6 +186,22 @@ async def test_progress_of_the_inner_agent_is_told() -> None:
 
     (progress,) = [event for event in events if isinstance(event, ToolProgress)]
     assert progress.message == "clerk runs look"
+
+
+async def test_b14_the_outer_run_tells_of_an_inner_one_its_progress_alone() -> None:
+    told: list[Event] = []
+    inside: list[Event] = []
+    inner = Agent(
+        model=ScriptedModel(call("look"), "filed"),
+        tools=[look],
+        reporters=[lambda one: inside.append(one.event)],
+    )
+    agent = outer(task(), "ok", inner=inner, reporters=[lambda one: told.append(one.event)])
+    await agent.run("go")
+
+    golden = (Path(__file__).parent / "traces" / "B14_inner_agent.txt").read_text().splitlines()
+    assert event_trace(told) == golden[-1]
+    assert "tool_execution_started:c1" in event_trace(inside)
 
 
 async def test_u08_inner_agents_share_the_outer_budget() -> None:
