@@ -158,6 +158,24 @@ async def test_both_drivers_come_to_the_same_transcript_and_result(name: str) ->
     assert blocked == awaited
 
 
+def test_k03_importing_the_package_loads_only_what_it_is_made_of() -> None:
+    program = """
+import sys
+for name in ("asyncio", "anyio", "ssl", "socket", "http", "httpx", "sqlite3", "opentelemetry"):
+    sys.modules[name] = None  # importing it raises
+import msgspec
+before = {*sys.modules}
+import agentkit_loop
+print(*sorted({name.partition(".")[0] for name in {*sys.modules} - before}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {name for name in done.stdout.split() if name not in sys.stdlib_module_names}
+
+    assert loaded == {"agentkit_core", "agentkit_loop", "agentkit_tools_core"}
+
+
 def test_k01_it_works_inside_a_running_event_loop() -> None:
     async def main() -> str:
         return Agent(model=ScriptedModel(say("hello"))).run_blocking("hi").text

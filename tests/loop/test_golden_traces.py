@@ -27,8 +27,11 @@ from agentkit_core import (
     Want,
 )
 from agentkit_loop import (
+    Agent,
     BackgroundDone,
     Close,
+    ContentDelta,
+    Event,
     Execution,
     LoopConfig,
     LostTool,
@@ -40,12 +43,15 @@ from agentkit_loop import (
     Submit,
     ToolProgressed,
 )
+from agentkit_loop.testing import ScriptedModel, call, fail
+from agentkit_tools_core import tool
 from strategies.rig import Rig, answered
-from strategies.traces import trace
+from strategies.traces import event_trace, trace
 
 FOLDER = Path(__file__).with_name("traces")
 
-Scenario = Callable[[], Rig]
+Scenario = Callable[[], Rig | str]
+"""Plays it, and gives the rig, or the trace itself."""
 
 SCENARIOS: dict[str, Scenario] = {}
 
@@ -63,7 +69,9 @@ def written(name: str) -> str:
     """The file of a scenario: what it shows, and the trace."""
     play = SCENARIOS[name]
     about = " ".join((inspect.getdoc(play) or "").split())
-    return f"# {about}\n{trace(play().effects)}\n"
+    played = play()
+    line = played if isinstance(played, str) else trace(played.effects)
+    return f"# {about}\n{line}\n"
 
 
 def asked(**changes: Any) -> Rig:
@@ -284,6 +292,40 @@ def _() -> Rig:
 def _() -> Rig:
     """Nothing is checked or run, and the model is asked again."""
     return asked().answer("t1", reason=FinishReason.MAX_TOKENS).answer()
+
+
+# an agent as a tool
+
+
+def outside(*inner: Any) -> str:
+    """What is told of a turn whose model gives a task to an agent that answers so."""
+
+    @tool
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    told: list[Event] = []
+    clerk = Agent(model=ScriptedModel(*inner), tools=[look])
+    agent = Agent(
+        model=ScriptedModel(call("clerk", {"task": "t"}, "c1"), "ok"),
+        tools=[clerk.as_tool("clerk", "Does paperwork.", blocking=True)],
+        reporters=[lambda envelope: told.append(envelope.event)],
+    )
+    agent.run_blocking("go")
+    return event_trace(event for event in told if not isinstance(event, ContentDelta))
+
+
+@scenario("B14_inner_agent")
+def _() -> str:
+    """What happens inside is told inside; outside, it is a tool that says how far it is."""
+    return outside(call("look"), "done")
+
+
+@scenario("B14_inner_agent_fails")
+def _() -> str:
+    """A failure inside is an error result, and the outer turn goes on."""
+    return outside(fail(retryable=False))
 
 
 # background, asks, losses

@@ -27,11 +27,14 @@ from agentkit_loop import (
     Envelope,
     Event,
     Finished,
+    ItemsAppended,
     Lane,
     LoopConfig,
+    ModelCallFinished,
     NothingToContinue,
     Phase,
     Prompt,
+    QueueMode,
     SessionClosed,
     ToolExecutionStarted,
     TurnEnd,
@@ -297,6 +300,105 @@ async def test_l11_prompt_runs_what_was_queued_meanwhile_and_each_item_is_there_
         texts = [item.text for item in session.transcript if item.kind == "user"]
         assert texts == ["go", "S1", "S2", "F1"]
         assert session.view.queued == ()
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("moment", [ModelCallFinished, ItemsAppended, TurnFinished])
+async def test_l11_what_is_said_between_the_last_answer_and_the_end_is_answered_too(
+    moment: type[Event], streamed: bool
+) -> None:
+    model = ScriptedModel("one", "two")
+    async with Agent(model=model).session() as session:
+
+        def steer(envelope: Envelope) -> None:
+            said = isinstance(envelope.event, ItemsAppended) and not model.requests
+            if isinstance(envelope.event, moment) and not said:
+                leave()
+                session.steer("S3")
+
+        leave = session.subscribe(steer)
+        if streamed:
+            async for _ in session.stream("go"):
+                pass
+        else:
+            await session.prompt("go")
+
+        assert [item.text for item in session.transcript] == ["go", "one", "S3", "two"]
+        assert (session.view.queued, session.view.steering) == ((), ())
+
+
+async def test_c09_steering_said_in_idle_is_answered_by_continuing_one_at_a_time() -> None:
+    model = ScriptedModel("zero", "one", "two")
+    async with Agent(model=model, config=LoopConfig(queue_mode=QueueMode.ONE)).session() as session:
+        await session.prompt("go")
+        session.steer("S1")
+        session.steer("S2")
+        result = await session.continue_()
+
+        assert result.text == "two"
+        assert [one.text for one in session.transcript[2:]] == ["S1", "one", "S2", "two"]
+
+
+async def test_c09_what_cannot_be_done_while_a_turn_runs_is_told_and_changes_nothing() -> None:
+    async with gated().session() as session:
+        with pytest.raises(NothingToContinue):
+            await session.continue_()
+        with pytest.raises(ApprovalNeeded):
+            await session.prompt("go")
+        before = session.view
+
+        for what in (session.prompt("more"), session.continue_()):
+            with pytest.raises(TurnRunning, match=r"`steer` or `follow_up`.*`cancel`"):
+                await what
+        with pytest.raises(TurnRunning, match="cannot reset"):
+            session.reset()
+        assert session.view == before
+
+
+async def test_c10_cancelling_twice_or_in_idle_does_nothing() -> None:
+    events: list[Event] = []
+    async with gated().session() as session:
+        session.cancel()
+        with pytest.raises(ApprovalNeeded):
+            await session.prompt("go")
+        session.subscribe(lambda envelope: events.append(envelope.event))
+        session.cancel()
+        once = len(events)
+        session.cancel()
+
+        assert len(events) == once
+        assert [type(one) for one in events].count(TurnFinished) == 1
+
+
+async def test_b16_an_item_is_in_the_transcript_before_anyone_is_told_of_it() -> None:
+    async with Agent(model=ScriptedModel(call("read"), "ok"), tools=[read]).session() as session:
+        told: list[tuple[Item, ...]] = []
+
+        def look(envelope: Envelope) -> None:
+            if isinstance(envelope.event, ItemsAppended):
+                told.append(envelope.event.items)
+                assert session.transcript[-len(envelope.event.items) :] == envelope.event.items
+
+        session.subscribe(look)
+        await session.prompt("go")
+
+        assert tuple(item for items in told for item in items) == session.transcript
+        assert session.view.reporter_failures == 0
+
+
+async def test_a_close_that_was_dropped_half_way_can_be_repeated() -> None:
+    async with Agent(model=ScriptedModel("ok")).session() as session:
+        await session.prompt("go")
+        told: list[str] = []
+        session.subscribe(lambda envelope: told.append(type(envelope.event).__name__))
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await session.close()
+        await session.close()
+
+        assert told == ["RunFinished"]
+        with pytest.raises(SessionClosed):
+            await session.next()
 
 
 async def test_after_a_cancel_what_is_queued_stays_queued() -> None:

@@ -5,21 +5,32 @@ from typing import Any
 import anyio
 import pytest
 
-from agentkit_core import Item, ModelOptions, ModelRequest, ThinkingLevel
+from agentkit_core import (
+    CacheMode,
+    CacheRequest,
+    Item,
+    ModelOptions,
+    ModelRequest,
+    StructuredOutput,
+    ThinkingLevel,
+    ToolFailure,
+)
 from agentkit_loop import (
     Agent,
+    Envelope,
     GrantScope,
     InputWithdrawn,
     Lane,
     Limits,
     LoopConfig,
+    ModelCallStarted,
     QueueMode,
     SettingsChanged,
     TurnEnd,
     TurnRunning,
     WrongModelForm,
 )
-from agentkit_loop.testing import Reply, ScriptedModel, call
+from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail
 from agentkit_tools_core import ToolRegistry, tool
 
 
@@ -100,6 +111,40 @@ async def test_options_for_one_turn_are_gone_after_it() -> None:
         await session.prompt("go")
 
     assert [one.options.seed for one in model.requests] == [2, 2, 1]
+
+
+async def test_l09_another_way_to_cache_lasts_for_all_calls_of_one_turn_though_one_fails() -> None:
+    usual = ModelOptions(cache=CacheRequest())
+    off = ModelOptions(cache=CacheRequest(mode=CacheMode.DISABLED))
+    model = ScriptedModel(call("look"), fail(retry_after_s=0), "a", "b")
+    agent = Agent(model=model, tools=[look], options=usual, clock=ManualClock())
+    async with agent.session() as session:
+        session.use_once(off)
+        await session.prompt("go")
+        await session.prompt("go")
+
+    assert [one.options for one in model.requests] == [off, off, off, usual]
+
+
+async def test_t17_what_was_offered_may_be_gone_or_another_when_it_is_called() -> None:
+    @tool(name="listen")
+    def listen_to(whom: str, loudly: bool = False) -> dict[str, object]:
+        """Listen."""
+        return {"whom": whom, "loudly": loudly}
+
+    def change(request: ModelRequest) -> Any:
+        assert [spec.name for spec in request.tools] == ["look", "listen"]
+        registry.remove("look")
+        registry.register(listen_to, replace=True)
+        return Reply.of(call("look"), call("listen", {}, "c2"), call("listen", {"whom": "a"}, "c3"))
+
+    registry = ToolRegistry([look, listen])
+    result = await Agent(model=ScriptedModel(change, "ok"), tools=registry).run("go")
+
+    gone, misfit, fits = result.items[1].tool_results
+    assert (gone.failure, gone.started) == (ToolFailure.NOT_FOUND, False)
+    assert (misfit.failure, misfit.started) == (ToolFailure.INVALID_INPUT, False)
+    assert fits.output == StructuredOutput({"whom": "a", "loudly": False})
 
 
 async def test_a_reset_forgets_the_conversation_and_keeps_the_settings() -> None:
@@ -242,3 +287,26 @@ async def test_queue_modes_change_at_any_time_and_each_lane_has_its_own() -> Non
         session.config = LoopConfig(queue_mode=QueueMode.ALL)
         await session.next()
         assert [item.text for item in session.transcript][2:] == ["two", "three", "b"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"), [(QueueMode.ONE, ["a", "b", "c"]), (QueueMode.ALL, ["a"])]
+)
+async def test_c02_follow_ups_have_a_turn_each_or_one_together(
+    mode: QueueMode, said: list[str]
+) -> None:
+    model = ScriptedModel("first", *said)
+    async with Agent(model=model, config=LoopConfig(queue_mode=mode)).session() as session:
+
+        def queue(envelope: Envelope) -> None:
+            if isinstance(envelope.event, ModelCallStarted) and not session.view.queued:
+                for text in ("one", "two", "three"):
+                    session.follow_up(text)
+                leave()
+
+        leave = session.subscribe(queue)
+        await session.prompt("go")
+
+        answers = [item.text for item in session.transcript if item.kind == "assistant"]
+        assert answers == ["first", *said]
+        assert len(session.transcript) == 5 + len(said)

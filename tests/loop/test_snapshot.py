@@ -8,10 +8,12 @@ from agentkit_core import RecordError, SessionId, ToolFailure
 from agentkit_loop import (
     Agent,
     ApprovalRequested,
+    Event,
     Finished,
     LogEntry,
     Phase,
     Saved,
+    ToolCatalogChanged,
     decode_state,
     encode_state,
     start,
@@ -100,6 +102,44 @@ def test_a_snapshot_that_a_running_tool_takes_does_not_run_it_twice() -> None:
         (result,) = step.result.items[1].tool_results
         assert result.failure is ToolFailure.OUTCOME_UNKNOWN
     assert RAN == ["ran"]
+
+
+def test_l07_going_on_twice_from_one_snapshot_makes_two_conversations() -> None:
+    calls = Reply.of(call("look"), call("pay", {"amount": 5}, "c2"))
+    with Agent(model=ScriptedModel(calls), tools=[look, pay]).session_blocking() as session:
+        session.submit("go")
+        session.next()
+        saved = session.snapshot()
+
+    for answer in ("one", "two"):
+        agent = Agent(model=ScriptedModel(answer), tools=[look, pay])
+        with agent.resume_blocking(saved) as session:
+            session.approve(session.asks[0].id)
+            session.next()
+            assert [item.text for item in session.transcript if item.text] == ["go", answer]
+
+    # What ran before the snapshot never runs again; what was approved after it, once in each.
+    assert RAN == ["look", "pay 5", "pay 5"]
+
+
+def test_tools_that_are_others_after_a_resume_are_told_and_a_missing_one_is_answered() -> None:
+    calls = Reply.of(call("look"), call("pay", {"amount": 5}, "c2"))
+    with Agent(model=ScriptedModel(calls), tools=[look, pay]).session_blocking() as session:
+        session.submit("go")
+        session.next()
+        saved = session.snapshot()
+
+    told: list[Event] = []
+    agent = Agent(
+        model=ScriptedModel("ok"), tools=[look], reporters=[lambda one: told.append(one.event)]
+    )
+    with agent.resume_blocking(saved) as session:
+        session.approve(session.asks[0].id)
+        step = session.next()
+
+    assert isinstance(step, Finished)
+    assert step.result.items[1].tool_results[1].failure is ToolFailure.NOT_FOUND
+    assert ToolCatalogChanged(removed=("pay",)) in told
 
 
 async def test_a_fork_begins_where_the_session_stands_and_leaves_it_alone() -> None:

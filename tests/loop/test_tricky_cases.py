@@ -1,6 +1,6 @@
 """The tricky cases of the notes on behaviour that concern the kernel, by their numbers.
 
-What only a driver, a store or a session can show is tested with those: 17, 18, 29, 34, 36, 38.
+What only a whole session can show (17, 18, 29, 34, 36, 38) is in `test_tricky_sessions.py`.
 """
 
 import json

@@ -1,0 +1,272 @@
+"""The tricky cases of the notes on behaviour that only a whole session can show, by their numbers.
+
+All others are in `test_tricky_cases.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from agentkit_core import (
+    Item,
+    ModelEvent,
+    ModelRequest,
+    Provenance,
+    ResponseStarted,
+    SessionId,
+    TextOutput,
+    ToolFailure,
+    ToolResult,
+    ToolSpec,
+    Want,
+)
+from agentkit_loop import (
+    Agent,
+    ApprovalRequested,
+    BlockingSession,
+    Finished,
+    LogEntry,
+    StaleSave,
+    TurnResult,
+)
+from agentkit_loop.stores import MemoryStore
+from agentkit_loop.testing import Reply, ScriptedModel, call, say
+from agentkit_tools_core import ToolContext, host_tool, tool
+
+NAME = SessionId("s")
+
+
+class Died(BaseException):
+    """The process is gone."""
+
+
+class Mortal(MemoryStore):
+    """A store under a process that may die, or a disk that may be full, before the next save."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: BaseException | None = None
+
+    def save_blocking(
+        self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
+    ) -> None:
+        if self.fails is not None:
+            raise self.fails
+        super().save_blocking(session_id, seq=seq, head=head, log=log)
+
+
+def finished(session: BlockingSession) -> TurnResult:
+    step = session.next()
+    assert isinstance(step, Finished)
+    return step.result
+
+
+def only_result(result: TurnResult) -> ToolResult:
+    (found,) = [one for item in result.items for one in item.tool_results]
+    return found
+
+
+@pytest.mark.parametrize("idempotent", [False, True])
+def test_case_17_between_the_end_of_a_tool_and_the_save_of_its_result(idempotent: bool) -> None:
+    store, keys = Mortal(), list[str]()
+
+    @tool(idempotent=idempotent)
+    def pay(context: ToolContext) -> str:
+        """Pay."""
+        keys.append(context.idempotency_key)
+        store.fails = Died() if len(keys) == 1 else None
+        return "paid"
+
+    with (
+        pytest.raises(Died),
+        Agent(model=ScriptedModel(call("pay")), tools=[pay]).session_blocking(
+            session_id=NAME, store=store
+        ) as session,
+    ):
+        session.prompt("go")
+    store.fails = None
+    agent = Agent(model=ScriptedModel("ok"), tools=[pay])
+    with agent.session_blocking(session_id=NAME, store=store) as session:
+        told = only_result(finished(session))
+
+    if idempotent:
+        assert told.output == TextOutput("paid")
+        assert len(keys) == 2
+        assert keys[0] == keys[1], "the service knows it for the same"
+    else:
+        assert told.failure is ToolFailure.OUTCOME_UNKNOWN
+        assert len(keys) == 1
+
+
+def test_case_18_an_answer_that_comes_after_another_machine_went_on_is_not_saved() -> None:
+    store, ran = MemoryStore(), list[str]()
+
+    @tool
+    def pay() -> str:
+        """Pay; and while it does, its process is taken for dead."""
+        ran.append("pay")
+        elsewhere = Agent(model=ScriptedModel("it is not known"), tools=[pay])
+        with elsewhere.session_blocking(session_id=NAME, store=store) as session:
+            assert only_result(finished(session)).failure is ToolFailure.OUTCOME_UNKNOWN
+        return "paid, but too late"
+
+    here = Agent(model=ScriptedModel(call("pay"), "never said"), tools=[pay])
+    with (
+        pytest.raises(StaleSave),
+        here.session_blocking(session_id=NAME, store=store) as session,
+    ):
+        session.prompt("go")
+
+    assert ran == ["pay"]
+    with Agent(model=ScriptedModel()).session_blocking(session_id=NAME, store=store) as session:
+        assert session.transcript[-1].text == "it is not known"
+        assert len(session.transcript) == 4
+
+
+def test_case_29_a_reporter_that_fails_changes_nothing_and_a_save_that_fails_stops_all(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store, ran = Mortal(), list[str]()
+
+    @tool
+    def pay() -> str:
+        """Pay."""
+        ran.append("pay")
+        return "paid"
+
+    def fill(envelope: object) -> None:
+        if "ToolExecutionStarted" in repr(envelope):
+            store.fails = OSError("no space left")
+        raise RuntimeError("a reporter's own trouble")
+
+    agent = Agent(model=ScriptedModel(call("pay"), "done"), tools=[pay], reporters=[fill])
+    with (
+        caplog.at_level(logging.CRITICAL),
+        pytest.raises(OSError, match="no space"),
+        agent.session_blocking(session_id=NAME, store=store) as session,
+    ):
+        session.prompt("go")
+    assert ran == [], "what is not saved is not begun"
+
+    store.fails = None
+    agent = Agent(model=ScriptedModel("done"), tools=[pay])
+    with agent.session_blocking(session_id=NAME, store=store) as session:
+        assert only_result(finished(session)).output == TextOutput("paid")
+    assert ran == ["pay"]
+
+
+class Stateful:
+    """A model whose provider remembers what it was told, and is told only what is new."""
+
+    name = "stateful"
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str | None, int]] = []
+        """The response that each request went on from, and how many items it sent."""
+
+    def open_blocking(self, session_id: SessionId, /) -> Any:
+        return _Remembering(self)
+
+
+class _Remembering:
+    """One conversation with it; the handle is here, and no part of the session's state."""
+
+    def __init__(self, model: Stateful) -> None:
+        self._sent = model.sent
+        self._known: tuple[Item, ...] = ()
+
+    def respond(self, request: ModelRequest, /) -> Iterator[Sequence[ModelEvent]]:
+        items = tuple(request.items)
+        last = next((one for one in reversed(items) if one.provenance is not None), None)
+        goes_on = bool(self._known) and items[: len(self._known)] == self._known
+        before = last.provenance.response_id if goes_on and last and last.provenance else None
+        self._sent.append((before, len(items) - (len(self._known) if goes_on else 0)))
+        self._known = items
+        made = Provenance("p", "a", "stateful", response_id=f"r{len(self._sent)}")
+        yield (ResponseStarted(made),)
+        yield from Reply.of("ok").batches
+
+    def close(self) -> None:
+        pass
+
+
+def test_case_34_a_provider_that_remembers_is_told_all_again_after_a_rewrite() -> None:
+    model, cut = Stateful(), list[bool]()
+
+    def newest(items: Sequence[Item], mutation: object) -> Sequence[Item] | None:
+        return items[-1:] if cut else None
+
+    agent = Agent(model=model, mutators=[newest])
+    with agent.session_blocking() as session:
+        session.prompt("one")
+        session.prompt("two")
+        cut.append(True)
+        session.prompt("three")
+        answers = [one.provenance for one in session.transcript if one.provenance is not None]
+
+    # The answer of its own and what was said are new to it, until the transcript is another one.
+    assert model.sent == [(None, 1), ("r1", 2), (None, 1)]
+    assert [one.response_id for one in answers] == ["r3"]
+
+
+def test_case_36_what_the_host_runs_is_shown_again_on_resume_and_answered_there() -> None:
+    lamp = host_tool(ToolSpec("lamp", "Switch the lamp.", {"type": "object"}))
+    agent = Agent(model=ScriptedModel(call("lamp", {"on": True})), tools=[lamp])
+    with agent.session_blocking() as session:
+        session.submit("go")
+        step = session.next()
+        assert isinstance(step, ApprovalRequested)
+        saved = session.snapshot()
+
+    agent = Agent(model=ScriptedModel("It is lit."), tools=[lamp])
+    with agent.resume_blocking(saved) as session:
+        again = session.next()
+        assert again == step
+        (ask,) = session.asks
+        assert (ask.kind, ask.want, ask.input) == ("host_tool", Want.QUESTION, {"on": True})
+        session.approve(ask.id, answer="lit")
+        result = finished(session)
+
+    assert only_result(result).output == TextOutput("lit")
+    assert result.text == "It is lit."
+
+
+def test_case_38_an_inner_agent_that_asked_is_entered_again_with_all_it_has_done() -> None:
+    ran: list[str] = []
+
+    @tool
+    def look() -> str:
+        """Look."""
+        ran.append("look")
+        return "seen"
+
+    @tool(needs_approval=True)
+    def pay() -> str:
+        """Pay."""
+        ran.append("pay")
+        return "paid"
+
+    def boss(inner: ScriptedModel, outer: ScriptedModel) -> Agent:
+        clerk = Agent(model=inner, tools=[look, pay])
+        return Agent(model=outer, tools=[clerk.as_tool("clerk", "Works.", blocking=True)])
+
+    inner = ScriptedModel(call("look"), call("pay", {}, "c2"))
+    agent = boss(inner, ScriptedModel(call("clerk", {"task": "pay it"})))
+    with agent.session_blocking() as session:
+        session.submit("go")
+        assert isinstance(session.next(), ApprovalRequested)
+        saved = session.snapshot()
+
+    agent = boss(ScriptedModel(say("paid it", input=7)), ScriptedModel(say("ok", input=10)))
+    with agent.resume_blocking(saved) as session:
+        (ask,) = session.asks
+        session.approve(ask.id)
+        result = finished(session)
+
+    assert ran == ["look", "pay"]
+    assert only_result(result).output == TextOutput("paid it")
+    assert result.usage.requests == 5
