@@ -1,0 +1,94 @@
+"""Rules of a host around an agent: hooks that look at everything, mutators, and limits."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from msgspec.structs import replace
+
+from agentkit_core import Item, ModelRequest, ModelResponse, ToolResult
+from agentkit_loop import (
+    Agent,
+    AskAgain,
+    Hook,
+    Limits,
+    LoopConfig,
+    Mutation,
+    MutationPoint,
+    RunFacts,
+    TurnEnd,
+)
+from agentkit_loop.testing import ScriptedModel, call, say
+from agentkit_tools_core import Block, ToolFacts, ToolRequest, tool
+
+
+@tool
+def query(sql: str) -> str:
+    """Ask the database."""
+    return f"3 rows, and the password is hunter2, for {sql}"
+
+
+class HouseRules(Hook):
+    """Whatever the model and the tools do goes past here. Any method may be async as well."""
+
+    def before_request(self, request: ModelRequest, facts: RunFacts, /) -> ModelRequest:
+        """Show the model the date; the transcript stays as it is."""
+        return replace(request, items=(Item.system("It is Monday."), *request.items))
+
+    def before_tool(self, call: ToolRequest, facts: ToolFacts) -> Block | None:
+        """Let no call write."""
+        return Block("only SELECT is allowed") if "DROP" in str(call.input["sql"]) else None
+
+    def after_tool(self, call: ToolRequest, result: ToolResult, facts: ToolFacts) -> ToolResult:
+        """Let no secret through to the model."""
+        text = str(result.output.text).replace("hunter2", "***")  # type: ignore[union-attr]
+        return replace(result, output=replace(result.output, text=text))
+
+    def after_response(self, response: ModelResponse, facts: RunFacts, /) -> AskAgain | None:
+        """Take no answer that does not say where it is from."""
+        if response.item.tool_calls or "source" in response.item.text:
+            return None
+        return AskAgain((Item.user("Name your source."),))
+
+
+def newest_question(items: Sequence[Item], mutation: Mutation) -> Sequence[Item] | None:
+    """Forget, when a turn begins, what was before its question; None changes nothing."""
+    return items[-1:] if mutation.point is MutationPoint.TURN_START else None
+
+
+model = ScriptedModel(
+    call("query", {"sql": "DROP TABLE users"}, "c1"),
+    call("query", {"sql": "SELECT * FROM users"}, "c2"),
+    say("There are three."),
+    say("There are three; source: the database."),
+    say("You are welcome, says my source."),
+)
+agent = Agent(model=model, tools=[query], hooks=[HouseRules()], mutators=[newest_question])
+with agent.session_blocking() as session:
+    print(session.prompt("How many users are there?").text)
+    blocked, clean = (one for item in session.transcript for one in item.tool_results)
+    print(f"blocked: {blocked.output}")
+    print(f"cleaned: {clean.output}")
+    assert (blocked.started, clean.started) == (False, True)
+    assert "hunter2" not in str(session.transcript)
+    assert model.requests[0].items[0].text == "It is Monday."
+    assert session.transcript[0].text == "How many users are there?"
+
+    session.prompt("Thanks.")
+    print(f"left of the conversation: {[item.text for item in session.transcript]}")
+    assert session.transcript[0].text == "Thanks."
+
+# A turn that reaches a limit keeps all it has done, and goes on when it may.
+limits = Limits(max_model_calls=1, max_tokens=10_000, max_duration_s=600)
+script = ScriptedModel(call("query", {"sql": "SELECT 1"}), say("One."))
+with Agent(model=script, tools=[query], config=LoopConfig(limits=limits)).session_blocking() as one:
+    result = one.prompt("Count to one.")
+    print(f"{result.end}: {result.limit}, after {result.tool_calls} tool call")
+    one.config = LoopConfig(limits=Limits(max_model_calls=5))
+    print(one.continue_().text)
+
+# A price that nobody knows is not nothing: the turn ends rather than spend on.
+paid = LoopConfig(limits=Limits(max_cost={"USD": Decimal("0.10")}))
+script = ScriptedModel(call("query", {"sql": "SELECT 1"}), say("never said"))
+result = Agent(model=script, tools=[query], config=paid).run_blocking("Count.")
+print(f"{result.end}: {result.limit}")
+assert (result.end, result.limit) == (TurnEnd.LIMIT, "unknown_cost")
