@@ -21,6 +21,7 @@ from agentkit_loop import (
     ToolDetached,
     ToolResultReceived,
     TurnEnd,
+    TurnFinished,
     UnknownCall,
 )
 from agentkit_loop.testing import Reply, ScriptedModel, call
@@ -100,6 +101,37 @@ async def test_the_turn_goes_on_and_the_next_one_tells_the_model() -> None:
         assert "did j" in notice.text
         assert said.text == "and?"
         assert result.text == "so it is done"
+
+
+@pytest.mark.parametrize("first", ["good", "bad"])
+async def test_two_are_told_of_in_the_order_in_which_they_end_though_one_fails(first: str) -> None:
+    gates = {"good": anyio.Event(), "bad": anyio.Event()}
+
+    @tool(detach_after_s=0)
+    async def wait(name: str) -> str:
+        """Wait to be let go."""
+        await gates[name].wait()
+        if name == "bad":
+            raise ValueError("no luck")
+        return "luck"
+
+    both = Reply.of(call("wait", {"name": "good"}, "g"), call("wait", {"name": "bad"}, "b"))
+    async with Agent(model=ScriptedModel(both, "meanwhile", "ok"), tools=[wait]).session() as one:
+        events: list[Event] = []
+        one.subscribe(lambda envelope: events.append(envelope.event))
+        await one.prompt("go")
+        order = [first, *({"good", "bad"} - {first})]
+        for name in order:
+            gates[name].set()
+            await one.wait_background()
+        await one.prompt("and?")
+
+        texts = {"good": "Background call g of wait is done:\nluck", "bad": "ValueError: no luck"}
+        notices = [item.text for item in one.transcript if item.kind is ItemKind.NOTIFICATION]
+        assert len(notices) == 2
+        assert all(texts[name] in text for name, text in zip(order, notices, strict=True))
+        ended = [event for event in events if isinstance(event, ToolResultReceived)]
+        assert [event.call_id for event in ended] == [name[0] for name in order]
 
 
 async def test_next_waits_for_nothing_that_is_in_the_background() -> None:
@@ -246,3 +278,22 @@ async def test_sessions_at_once_keep_their_own_jobs() -> None:
         for _ in range(2):
             group.start_soon(talk)
     assert len(RAN) >= 1
+
+
+async def test_events_go_on_where_the_model_is_to_go_on_with_it() -> None:
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    events = [event async for event in agent(call("job"), "so", "done", config=config).stream("go")]
+
+    ends = [event.result.text for event in events if isinstance(event, TurnFinished)]
+    assert ends == ["so", "done"]
+    assert RAN == ["end j"]
+
+
+async def test_events_end_where_what_was_to_be_gone_on_with_is_not_any_more() -> None:
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    async with agent(call("job"), "so", config=config).session() as session:
+        with anyio.fail_after(2):
+            async for event in session.stream("go"):
+                if isinstance(event, TurnFinished):
+                    session.config = LoopConfig()
+        assert in_the_background(session) == ["c1"]

@@ -211,6 +211,24 @@ def test_waits_are_performed_and_take_no_time_on_a_manual_clock() -> None:
     assert sum(clock.slept_s) == pytest.approx(3.0)
 
 
+def test_a_tool_that_nobody_can_stop_keeps_the_result_that_comes_late() -> None:
+    clock = ManualClock()
+
+    @tool(timeout_s=1)
+    def slow() -> str:
+        """Take longer than allowed."""
+        clock.advance(5)
+        return "late"
+
+    result = Agent(model=ScriptedModel(call("slow"), "ok"), tools=[slow], clock=clock).run_blocking(
+        "go"
+    )
+
+    (told,) = result.items[1].tool_results
+    assert told.output == TextOutput("late")
+    assert result.text == "ok"
+
+
 def test_an_async_tool_is_refused_with_a_reason() -> None:
     async def later() -> str:
         return "never"

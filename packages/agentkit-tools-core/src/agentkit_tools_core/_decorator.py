@@ -188,7 +188,8 @@ def tool(
         idempotent: Running it twice with the same arguments does no more than running it once.
         needs_approval: Someone must agree before it runs.
         exclusive: No other tool may run beside it.
-        timeout_s: How long a call may run, in seconds; None means as long as it likes.
+        timeout_s: How long a call may run, in seconds; None means as long as it likes. Where
+            there is no event loop nothing can stop a call: one that took longer keeps its result.
         detach_after_s: After how many seconds a call goes on in the background, so that the
             model is heard meanwhile; 0 means at once, None never.
         strict: Whether the provider must follow the schema to the letter; None leaves it to

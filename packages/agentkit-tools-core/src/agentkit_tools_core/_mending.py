@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, Final
 
 import msgspec
@@ -153,7 +154,10 @@ def _read(text: str, wanted: list[str]) -> Any:
     for name, kind in _SPELLED.items():
         if name in wanted:
             try:
-                return msgspec.convert(text.strip(), kind, strict=False)
+                value = msgspec.convert(text.strip(), kind, strict=False)
             except msgspec.ValidationError:
                 continue
+            # JSON has no word for them, and no limit that a tool sets holds them off.
+            if not isinstance(value, float) or isfinite(value):
+                return value
     return _NOTHING
