@@ -49,8 +49,6 @@ from strategies.rig import Rig, answered
 from strategies.traces import event_trace, trace
 
 FOLDER = Path(__file__).with_name("traces")
-ELSEWHERE = "B14_inner_agent"
-"""Needs drivers, and is played in `test_agent_tool.py`."""
 
 Scenario = Callable[[], Rig | str]
 """Plays it, and gives the rig, or the trace itself."""
@@ -419,13 +417,12 @@ def test_a_run_does_and_tells_what_was_agreed(name: str) -> None:
 
 
 def test_every_trace_has_its_scenario() -> None:
-    assert {path.stem for path in FOLDER.glob("*.txt")} - {ELSEWHERE} == SCENARIOS.keys()
+    assert {path.stem for path in FOLDER.glob("*.txt")} == SCENARIOS.keys()
 
 
 if __name__ == "__main__" and "--write" in sys.argv:
     FOLDER.mkdir(exist_ok=True)
     for path in FOLDER.glob("*.txt"):
-        if path.stem != ELSEWHERE:
-            path.unlink()
+        path.unlink()
     for each in SCENARIOS:
         (FOLDER / f"{each}.txt").write_text(written(each), encoding="utf-8")

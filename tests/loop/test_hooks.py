@@ -74,6 +74,19 @@ async def test_hooks_are_asked_in_order_and_each_sees_what_the_last_one_made() -
     assert result.text == "x-a-b"
 
 
+async def test_c07_a_request_hook_may_ask_another_model_for_one_call_only() -> None:
+    class Larger(Hook):
+        def before_request(self, request: ModelRequest, facts: RunFacts, /) -> ModelRequest | None:
+            return replace(request, model="larger") if facts.model_calls == 1 else None
+
+    model = ScriptedModel(call("add", {"a": 1}), call("add", {"a": 2}, "c2"), "ok", name="m")
+    async with Agent(model=model, tools=[add], hooks=[Larger()]).session() as session:
+        await session.prompt("go")
+
+        assert [one.model for one in model.requests] == ["m", "larger", "m"]
+        assert session.view.model == "m"
+
+
 async def test_a_request_hook_may_end_the_turn_instead() -> None:
     class Enough(Hook):
         def before_request(self, request: ModelRequest, facts: RunFacts, /) -> Stop | None:

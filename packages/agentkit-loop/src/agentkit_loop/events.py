@@ -213,6 +213,7 @@ class ModelCallStarted(_Event, frozen=True, tag="model_call_started"):
     attempt: int
     """The number of the attempt at this call, from 1."""
     model: str
+    """The session's; where a hook asks another, `provenance` of `ModelCallFinished` has it."""
 
 
 class ContentDelta(_Event, frozen=True, tag="content_delta"):
