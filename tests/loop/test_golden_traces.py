@@ -130,6 +130,14 @@ def _() -> Rig:
     return rig.allow("t1").done("t1").allow("t2").done("t2").answer()
 
 
+@scenario("B04_reads_parallel")
+def _() -> Rig:
+    """Calls that only read run side by side, and those that write one after another."""
+    rig = asked(execution=Execution.READS_PARALLEL).answer("r1", "r2", "w1", "w2")
+    rig.allow("r1", "r2", read_only=True).allow("w1", "w2")
+    return rig.done("r2", "r1").done("w1").done("w2").answer()
+
+
 @scenario("B04_an_exclusive_tool")
 def _() -> Rig:
     """A tool that must run alone waits for those before it, and those behind it wait for it; the

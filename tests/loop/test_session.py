@@ -26,6 +26,7 @@ from agentkit_loop import (
     AwaitingInput,
     Envelope,
     Event,
+    Execution,
     Finished,
     ItemsAppended,
     Lane,
@@ -99,6 +100,28 @@ async def test_without_anyone_to_ask_a_prompt_raises_and_the_turn_waits() -> Non
         assert isinstance(step, Finished)
         assert step.result.text == "done"
         assert RAN == ["a"]
+
+
+async def test_t02_tools_that_only_read_may_run_side_by_side_and_all_others_alone() -> None:
+    running, most = list[str](), dict[str, int]()
+
+    async def work(name: str) -> str:
+        running.append(name)
+        await anyio.sleep(0)
+        most[name] = max(most.get(name, 0), len(running))
+        await anyio.sleep(0)
+        running.remove(name)
+        return name
+
+    peek = tool(name="peek", read_only=True)(work)
+    poke = tool(name="poke")(work)
+    calls = [call("peek", {"name": "r1"}, "1"), call("poke", {"name": "w1"}, "2")]
+    more = [call("peek", {"name": one}, one) for one in ("r2", "r3")]
+    model = ScriptedModel(Reply.of(*calls, *more, call("poke", {"name": "w2"}, "5")), "ok")
+    config = LoopConfig(execution=Execution.READS_PARALLEL)
+    await Agent(model=model, tools=[peek, poke], config=config).run("go")
+
+    assert most == {"r1": 1, "w1": 1, "r2": 2, "r3": 2, "w2": 1}
 
 
 async def test_driving_step_by_step() -> None:

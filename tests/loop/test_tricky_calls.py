@@ -75,6 +75,21 @@ def test_an_exclusive_call_runs_beside_nothing_and_nothing_overtakes_it() -> Non
     assert order == [["a"], ["x"], ["b"], ["y"]]
 
 
+def test_t02_calls_that_only_read_run_side_by_side_and_any_other_alone() -> None:
+    config = LoopConfig(execution=Execution.READS_PARALLEL)
+    rig = Rig(config).ask().answer("r1", "r2", "w", "r3", "r4")
+    rig.allow("r1", "r2", read_only=True).ask_for("w", "write").allow("r3", "r4", read_only=True)
+    assert running(rig) == ["r1", "r2", "r3", "r4"], "what waits for a person holds up nobody"
+
+    assert running(rig.resolve("write").done("r1", "r2", "r3")) == ["r4"]
+    assert running(rig.done("r4")) == ["w"]
+
+    rig.done("w").answer("w1", "w2", "r5").allow("w1", "w2").allow("r5", read_only=True)
+    assert running(rig) == ["w1"]
+    assert running(rig.done("w1")) == ["w2"]
+    assert running(rig.done("w2")) == ["r5"]
+
+
 def test_calls_before_an_exclusive_one_run_side_by_side_and_it_waits_for_all_of_them() -> None:
     rig = Rig().ask().answer("a", "b", "x").allow("a", "b").allow("x", exclusive=True)
     assert running(rig) == ["a", "b"]

@@ -15,6 +15,8 @@ class Execution(StrEnum):
 
     PARALLEL = "parallel"
     """Side by side, once all of the round are checked."""
+    READS_PARALLEL = "reads_parallel"
+    """The same for tools that are `read_only`; any other runs alone, in call order."""
     SEQUENTIAL = "sequential"
     """One after another, in call order; each is checked when its turn comes."""
 

@@ -180,6 +180,8 @@ class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
     """How long it may run; None means as long as it likes."""
     detach_after_s: float | None = None
     """When it goes on in the background; 0 means at once, None never."""
+    read_only: bool = False
+    """Whether it changes nothing; see `Execution.READS_PARALLEL`."""
 
 
 class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
@@ -200,6 +202,7 @@ class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
     repeatable: bool = False
     timeout_s: float | None = None
     detach_after_s: float | None = None
+    read_only: bool = False
 
 
 class Started(_Answer, frozen=True, tag="started"):

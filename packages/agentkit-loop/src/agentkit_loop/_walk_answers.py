@@ -209,6 +209,7 @@ def _verdict(effect: Preflight, chance: Random, temper: Temper, *, well: bool) -
     how = {
         "exclusive": chance.random() < 0.2,
         "repeatable": chance.random() < 0.3,
+        "read_only": chance.random() < 0.5,
         "timeout_s": chance.choice((None, None, 0.05)),
         "detach_after_s": chance.choice((0.0, 0.02)) if chance.random() < temper.detaches else None,
     }

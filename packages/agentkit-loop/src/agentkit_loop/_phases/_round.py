@@ -19,7 +19,7 @@ from agentkit_loop._calls import (
     TIMED_OUT,
     error_result,
 )
-from agentkit_loop._config import SteerPolicy
+from agentkit_loop._config import Execution, SteerPolicy
 from agentkit_loop._draft import Draft
 from agentkit_loop._effects import EffectId, StartTimer, TimerKind
 from agentkit_loop._inputs import (
@@ -89,12 +89,13 @@ def preflight_asked(draft: Draft, given: PreflightAsked) -> Phase:
 
 def _checked(draft: Draft, given: PreflightAllowed | PreflightAsked) -> CallState:
     call = _answered(draft, given.effect_id)
+    alone = draft.config.execution is Execution.READS_PARALLEL and not given.read_only
     return replace(
         call,
         status=CallStatus.READY,
         input=call.input if given.input is None else given.input,
         effect_id=None,
-        exclusive=given.exclusive,
+        exclusive=given.exclusive or alone,
         repeatable=given.repeatable,
         timeout_s=_bounded(given.timeout_s),
         detach_after_s=_bounded(given.detach_after_s),

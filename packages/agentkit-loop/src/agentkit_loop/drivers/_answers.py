@@ -61,6 +61,7 @@ def verdict_on(
             repeatable=of.read_only or of.idempotent,
             timeout_s=of.timeout_s,
             detach_after_s=of.detach_after_s,
+            read_only=of.read_only,
         )
     return PreflightAsked(
         effect.id,
@@ -70,6 +71,7 @@ def verdict_on(
         repeatable=of.read_only or of.idempotent,
         timeout_s=of.timeout_s,
         detach_after_s=of.detach_after_s,
+        read_only=of.read_only,
     )
 
 
