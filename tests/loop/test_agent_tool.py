@@ -6,10 +6,11 @@ from typing import Any
 import anyio
 import pytest
 
-from agentkit_core import FailureKind, TokenUsage, ToolResult, Usage
+from agentkit_core import FailureKind, ModelRequest, SessionId, TokenUsage, ToolResult, Usage
 from agentkit_loop import (
     Agent,
     ApprovalRequested,
+    BackgroundDone,
     ContentDelta,
     Event,
     Finished,
@@ -240,3 +241,106 @@ def test_a_task_has_to_say_something() -> None:
 
     assert result_of(result).is_error
     assert not result_of(result).started
+
+
+def paying(amount: int, call_id: str) -> Reply:
+    """An answer of 60 tokens that asks for approval."""
+    used = Usage(TokenUsage(input=60), requests=1, reported_requests=1)
+    return Reply.of(call("pay", {"amount": amount}, call_id), usage=used)
+
+
+def asking(*tasks: Any) -> Reply:
+    """An answer of no tokens that hands out tasks."""
+    used = Usage(TokenUsage(input=0, output=0), requests=1, reported_requests=1)
+    return Reply.of(*tasks, usage=used)
+
+
+async def test_what_it_used_before_it_asked_counts_when_it_goes_on() -> None:
+    greedy = ScriptedModel(paying(1, "p1"), paying(2, "p2"), "never")
+    inner = Agent(model=greedy, tools=[pay])
+    config = LoopConfig(limits=Limits(max_tokens=100))
+    agent = outer(asking(task()), inner=inner, config=config, on_approval=lambda _: True)
+    result = await agent.run("go")
+
+    assert RAN == ["pay 1", "pay 2"]
+    assert len(greedy.requests) == 2
+    assert result.end is TurnEnd.LIMIT
+    assert result.usage.tokens.total == 120
+
+
+async def test_what_it_used_counts_once_where_an_agent_in_between_answers_what_it_asks() -> None:
+    inner = Agent(model=ScriptedModel(paying(1, "p1"), say("paid", input=20)), tools=[pay])
+    between = outer(asking(task()), say("filed"), inner=inner, on_approval=lambda _: True)
+    config = LoopConfig(limits=Limits(max_tokens=110))
+    agent = outer(asking(task()), say("ok"), inner=between, config=config)
+    result = await agent.run("go")
+
+    assert result.text == "ok"
+    assert RAN == ["pay 1"]
+    assert result.usage.tokens.total == 60 + 25 + 15 + 15
+
+
+async def test_calls_that_it_has_in_the_background_are_waited_for_where_it_goes_on_with_them() -> (
+    None
+):
+    @tool(detach_after_s=0)
+    async def job() -> str:
+        """Do a long job."""
+        await anyio.sleep(0.02)
+        return "done"
+
+    model = ScriptedModel(call("job"), say("meanwhile"), say("done with it"))
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    inner = Agent(model=model, tools=[job], config=config)
+    result = await outer(task(), say("ok"), inner=inner).run("go")
+
+    assert result_of(result).output.text == "done with it"  # type: ignore[union-attr]
+    assert result.usage.requests == 5
+    assert result.usage.tokens.total == 3 * 15
+
+
+def two_storeys_of_clerks() -> Agent:
+    """Pays by itself, and has two clerks who each have two pay; models know what was said alone."""
+
+    def last(request: ModelRequest) -> Any:
+        return request.items[-1].tool_results
+
+    def paid(request: ModelRequest) -> Any:
+        results = last(request)
+        return say("; ".join(one.output.text for one in results)) if results else None
+
+    def junior(request: ModelRequest) -> Any:
+        return paid(request) or call("pay", {"amount": int(request.items[-1].text)}, "p")
+
+    def senior(request: ModelRequest) -> Any:
+        number = request.items[-1].text
+        return paid(request) or Reply.of(task(f"{number}1", "a"), task(f"{number}2", "b"))
+
+    def head(request: ModelRequest) -> Any:
+        own = call("pay", {"amount": 9}, "z")
+        return paid(request) or Reply.of(task("1", "x"), task("2", "y"), own)
+
+    juniors = Agent(model=ScriptedModel(*[junior] * 9), tools=[pay])
+    seniors = outer(*[senior] * 9, inner=juniors)
+    tools: list[Any] = [seniors.as_tool("clerk", "Does paperwork."), pay]
+    return Agent(model=ScriptedModel(*[head] * 9), tools=tools)
+
+
+async def test_three_deep_and_side_by_side_all_ask_and_each_answer_may_come_elsewhere() -> None:
+    store, name = MemoryStore(), SessionId("s")
+    open_asks = []
+    for attempt in range(6):
+        async with two_storeys_of_clerks().session(store=store, session_id=name) as session:
+            if not attempt:
+                session.submit("go")
+            step = await session.next()
+            if isinstance(step, ApprovalRequested):
+                open_asks.append(len(step.asks))
+                session.approve(step.asks[0].id, call_id=step.asks[0].call_id)
+                await session.flush()
+
+    assert open_asks == [5, 4, 3, 2, 1]
+    assert isinstance(step, Finished)
+    assert step.result.text == "paid 11; paid 12; paid 21; paid 22; paid 9"
+    assert sorted(RAN) == ["pay 11", "pay 12", "pay 21", "pay 22", "pay 9"]
+    assert step.result.usage.requests == 2 + 2 * 2 + 4 * 2

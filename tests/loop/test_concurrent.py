@@ -38,6 +38,7 @@ from agentkit_loop import (
     Envelope,
     Event,
     Execution,
+    Hook,
     Limits,
     LoopConfig,
     ModelCallStarted,
@@ -50,7 +51,7 @@ from agentkit_loop import (
     TurnStarted,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
-from agentkit_tools_core import FunctionTool, ToolContext, tool
+from agentkit_tools_core import FunctionTool, ToolContext, ToolFacts, ToolRequest, tool
 from strategies.traces import event_trace
 
 USED = Usage(tokens=TokenUsage(input=7), requests=1, reported_requests=1)
@@ -988,3 +989,58 @@ def is_alive(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+async def test_a_call_runs_in_the_context_of_whoever_works_and_not_of_who_approves() -> None:
+    who = contextvars.ContextVar("who", default="nobody")
+    seen: list[str] = []
+
+    @tool(needs_approval=True)
+    async def pay() -> str:
+        """Pay."""
+        seen.append(who.get())
+        return "paid"
+
+    @tool
+    async def slow() -> str:
+        """Take a while."""
+        await anyio.sleep(0.03)
+        return "slow"
+
+    both = Reply.of(call("pay"), call("slow", {}, "c2"), call("slow", {}, "c3"))
+    async with Agent(model=ScriptedModel(both, "ok"), tools=[pay, slow]).session() as session:
+
+        async def approve() -> None:
+            who.set("person")
+            while not session.asks:
+                await anyio.sleep(0.001)
+            session.approve(session.asks[0].id)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(approve)
+            who.set("host")
+            await session.prompt("go")
+
+    assert seen == ["host"]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("calls", [1, 2])
+async def test_a_hook_that_waits_for_what_is_cancelled_does_not_pass_for_a_cancelled_host(
+    calls: int,
+) -> None:
+    class Waits(Hook):
+        async def before_tool(self, request: ToolRequest, facts: ToolFacts, /) -> None:
+            task = asyncio.ensure_future(asyncio.sleep(10))
+            task.cancel()
+            await task
+
+    reply = Reply.of(*(call("quick", {}, f"c{at}") for at in range(calls)))
+    agent = Agent(
+        model=ScriptedModel(reply, "ok"), tools=[named("quick", lambda: "")], hooks=[Waits()]
+    )
+    async with agent.session() as session:
+        with pytest.raises(RuntimeError, match="cancelled from within"):
+            await session.prompt("go")
+        assert is_whole(session.transcript)
+        assert session.view.turn_id is None

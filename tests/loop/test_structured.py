@@ -6,14 +6,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentkit_core import FailureKind, Item, JsonSchemaFormat, ToolCall
+from agentkit_core import FailureKind, Item, JsonSchemaFormat, ModelResponse, ToolCall
 from agentkit_loop import (
     Agent,
     ApprovalNeeded,
+    AskAgain,
+    Hook,
     Limits,
     LoopConfig,
     NoResult,
     ResultMode,
+    RunFacts,
     TurnEnd,
     TypedResult,
 )
@@ -204,6 +207,55 @@ def test_a_type_that_no_json_can_be_read_as_is_refused_before_anything_happens()
 async def test_reasoning_and_several_texts_do_not_disturb_it() -> None:
     reply = Reply.of('{"resul', 't": 5}')
     assert (await Agent(model=ScriptedModel(reply)).run("go", result_type=int)).value == 5
+
+
+@pytest.mark.parametrize("mode", ResultMode)
+async def test_tools_that_are_changed_meanwhile_stay_changed_and_hide_no_result(
+    mode: ResultMode,
+) -> None:
+    @tool
+    def later() -> str:
+        """Be there later."""
+        return ""
+
+    @tool
+    def change() -> str:
+        """Change the tools."""
+        session.tools = [later]
+        return "changed"
+
+    last = '{"result": 1}' if mode is ResultMode.FORMAT else call("final_result", {"result": 1})
+    model = ScriptedModel(call("change", {}, "c0"), last)
+    async with Agent(model=model, tools=[change]).session() as session:
+        typed = await session.prompt("go", result_type=int, result_mode=mode)
+
+        assert typed.value == 1
+        assert [spec.name for spec in session.tools.specs()] == ["later"]
+        assert session.view.tools == ("later",)
+
+
+async def test_a_value_that_a_hook_of_the_host_refuses_is_none() -> None:
+    class Even(Hook):
+        def after_response(self, response: ModelResponse, facts: RunFacts, /) -> AskAgain | None:
+            odd = facts.model_calls == 0
+            return AskAgain((Item.user("an even one"),)) if odd else None
+
+    model = ScriptedModel('{"result": 1}', "nothing of the kind", '{"result": 2}')
+    typed = await Agent(model=model, hooks=[Even()]).run("go", result_type=int)
+
+    assert typed.value == 2
+
+
+async def test_what_a_hook_of_the_host_adds_in_the_end_calls_for_another_value() -> None:
+    class Once(Hook):
+        def before_finish(self, answer: Item, facts: RunFacts, /) -> list[Item]:
+            return [Item.user("sure?")] if facts.model_calls == 1 else []
+
+    model = ScriptedModel('{"result": 1}', "hm", '{"result": 2}')
+    typed = await Agent(model=model, hooks=[Once()]).run("go", result_type=int)
+
+    assert typed.value == 2
+    assert len(model.requests) == 3
 
 
 def _last_text(model: ScriptedModel, at: int) -> str:

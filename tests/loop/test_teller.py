@@ -145,3 +145,20 @@ def test_what_would_be_told_nothing_is_refused_where_it_is_given(reporter: Any) 
         Agent(model=model, reporters=[reporter])
     with pytest.raises(TypeError, match="reporter"):
         Teller(SessionId("s"), ManualClock().now_ms, []).subscribe(reporter)
+
+
+def test_what_waited_when_a_ctrl_c_struck_is_told_before_what_comes_next() -> None:
+    told: list[Event] = []
+
+    def report(envelope: Envelope) -> None:
+        told.append(envelope.event)
+        if envelope.event == RunStarted():
+            teller.tell(TurnStarted(), None)
+            raise KeyboardInterrupt
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [report])
+    with pytest.raises(KeyboardInterrupt):
+        teller.tell(RunStarted(), None)
+    teller.tell(RunFinished(), None)
+
+    assert told == [RunStarted(), TurnStarted(), RunFinished()]

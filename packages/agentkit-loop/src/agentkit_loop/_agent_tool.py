@@ -16,6 +16,7 @@ from agentkit_core import (
     ModelRequest,
     ToolAnnotations,
     ToolSpec,
+    Usage,
 )
 from agentkit_loop._budget import Share
 from agentkit_loop._hooks import Hook, RunFacts, Stop
@@ -127,6 +128,9 @@ class AgentTool:
                 step = await session.next()
                 if isinstance(step, ApprovalRequested) and not await session.answer(step):
                     run.ask(step, session.snapshot())
+                if isinstance(step, Finished) and await session.goes_on():
+                    run.count(step.result)
+                    continue
                 if (result := run.end(step, session)) is not None:
                     return result
 
@@ -150,6 +154,7 @@ class _Run(Hook):
         self._name = name
         self._context = context
         self._limit: str | None = None
+        self._used = Usage()
         try:
             self.share: Share | None = context.get(Share)
         except MissingDependency:
@@ -167,6 +172,8 @@ class _Run(Hook):
         session.subscribe(self._tell)
         if task is not None:
             return session.submit(task)
+        if self.share is not None and (used := session.view.usage) != Usage():
+            self.share.charge(used)
         for ask in session.asks:
             outer = _outer_id(ask)
             if outer in self._context.denied:
@@ -195,15 +202,20 @@ class _Run(Hook):
             case _:
                 raise RuntimeError(f"the agent stopped: {type(step).__name__}")
 
+    def count(self, result: TurnResult) -> None:
+        """Count a turn that others follow, because calls in the background go on."""
+        self._used += result.usage
+
     def _return(self, result: TurnResult) -> ToolReturn:
+        usage = self._used + result.usage
         if result.end is TurnEnd.COMPLETED and self._limit is None:
-            return ToolReturn(output=result.text, usage=result.usage)
+            return ToolReturn(output=result.text, usage=usage)
         why = self._limit or result.limit or result.error or result.end.value
         if result.failure is not None:
             why = result.failure.message
         said = f" It said so far: {result.text}" if result.text else ""
         text = f"The agent {self._name} did not finish ({why}).{said}"
-        return ToolReturn(output=text, is_error=True, usage=result.usage)
+        return ToolReturn(output=text, is_error=True, usage=usage)
 
     def _tell(self, envelope: Envelope) -> None:
         match envelope.event:

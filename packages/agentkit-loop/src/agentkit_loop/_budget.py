@@ -15,6 +15,8 @@ from agentkit_core import ToolCallId, Usage
 from agentkit_loop._limits import Limits, Spent, is_unpriced, is_unreported, limit_reached
 from agentkit_loop._state import State
 
+_Path = tuple[ToolCallId, ...]
+
 
 class Budget:
     """The purse of the turn that runs; a tool gets its `Share` by `context.get(Share)`.
@@ -25,13 +27,17 @@ class Budget:
 
     Args:
         state: Gives the session as it stands.
+        now_ms: Says what time it is; the session hears of that only when something happens.
         above: The purse of the run whose tool this run is; None if it is nobody's.
     """
 
-    def __init__(self, state: Callable[[], State], above: Share | None = None) -> None:
+    def __init__(
+        self, state: Callable[[], State], now_ms: Callable[[], int], above: Share | None = None
+    ) -> None:
         self._state = state
+        self._now_ms = now_ms
         self._above = above
-        self._charged: dict[ToolCallId, Usage] = {}
+        self._charged: dict[_Path, Usage] = {}
 
     @property
     def limits(self) -> Limits:
@@ -46,14 +52,14 @@ class Budget:
         if state.turn is None:
             return None
         turn = state.turn
-        aside = list(self._charged.values())
+        aside = self._charged_now(state)
         usage = sum(aside, turn.usage)
         spent = Spent(
             model_calls=turn.model_calls,
             usage=usage,
             unreported=turn.unreported or any(map(is_unreported, aside)),
             unpriced=turn.unpriced or any(map(is_unpriced, aside)),
-            duration_ms=state.clock - turn.started_at,
+            duration_ms=max(state.clock, self._now_ms()) - turn.started_at,
         )
         # Answers of this agent's own model are no business of its tools.
         return limit_reached(replace(state.config.limits, max_model_calls=None), spent)
@@ -62,15 +68,40 @@ class Budget:
         """Give a call its own way to the purse."""
         return Share(self, call_id)
 
-    def charge(self, call_id: ToolCallId, usage: Usage) -> None:
-        """Count what a call has used; adds to what it was charged before."""
-        self._charged[call_id] = self._charged.get(call_id, Usage()) + usage
+    def charge(self, path: _Path, usage: Usage) -> None:
+        """Count what a call has used; adds to what it was charged before.
+
+        Args:
+            path: The call, then the calls within it that lead to the one that used it.
+            usage: What was used.
+        """
+        self._charged[path] = self._charged.get(path, Usage()) + usage
         if self._above is not None:
-            self._above.charge(usage)
+            self._above.charge_within(path, usage)
 
     def settle(self, call_id: ToolCallId) -> None:
         """Forget what a call was charged: its result is there and has it."""
-        self._charged.pop(call_id, None)
+        self._forget((call_id,))
+
+    def take_back(self, path: _Path) -> None:
+        """Forget, here and further up, what a call was charged that stops to ask.
+
+        When it goes on, maybe in another process, it is charged anew.
+        """
+        self._forget(path)
+        if self._above is not None:
+            self._above.take_back(path)
+
+    def _forget(self, path: _Path) -> None:
+        for one in list(self._charged):
+            if one[: len(path)] == path:
+                self._charged.pop(one, None)
+
+    def _charged_now(self, state: State) -> list[Usage]:
+        """What is charged for calls under way; one that was cut short has nobody who settles."""
+        calls = () if state.turn is None else state.turn.calls
+        under_way = {call.id for call in calls if call.result is None} | state.background.keys()
+        return [used for path, used in list(self._charged.items()) if path[0] in under_way]
 
 
 class Share:
@@ -90,5 +121,16 @@ class Share:
         return self._budget.limit_reached()
 
     def charge(self, usage: Usage) -> None:
-        """Count what the call has used. Its result has to bring the sum of it as `usage`."""
-        self._budget.charge(self._call_id, usage)
+        """Count what the call has used. Its result has to bring the sum of it as `usage`.
+
+        A call that stopped to ask says so anew when it goes on, for all that it has used.
+        """
+        self._budget.charge((self._call_id,), usage)
+
+    def charge_within(self, path: tuple[ToolCallId, ...], usage: Usage) -> None:
+        """Count what calls of a run have used that is itself this call's work."""
+        self._budget.charge((self._call_id, *path), usage)
+
+    def take_back(self, path: tuple[ToolCallId, ...]) -> None:
+        """Forget what calls of that run were charged."""
+        self._budget.take_back((self._call_id, *path))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # `threading` takes long to load, and some hosts have none
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -53,11 +54,12 @@ from agentkit_loop._steps import (
     GrantScope,
     Step,
 )
+from agentkit_loop._structured import Wanted
 from agentkit_loop._table import Phase
 from agentkit_loop._view import SessionView, view_of
 from agentkit_loop.events import TurnEnd, TurnResult
 from agentkit_loop.ports import Reporter
-from agentkit_tools_core import Tool, ToolSource
+from agentkit_tools_core import Federated, Tool, ToolSource
 
 if TYPE_CHECKING:  # neither driver is loaded before it is used
     from agentkit_loop.drivers._stepping import Stepper
@@ -96,7 +98,10 @@ class Conversation:
     def __init__(self, driver: Stepper, *, on_approval: OnApproval | None) -> None:
         self._driver = driver
         self._on_approval = on_approval
-        self._working = False
+        self._work = allocate_lock()
+        self._tools: ToolSource = driver.executor.source
+        self._more_tools: ToolSource | None = None
+        """What the model is offered besides, until a result of a type has come."""
 
     @property
     def id(self) -> SessionId:
@@ -116,7 +121,13 @@ class Conversation:
     @property
     def view(self) -> SessionView:
         """The session as it stands now."""
-        return view_of(self._driver)
+        driver = self._driver
+        if driver.answering is None:
+            return view_of(driver)
+        found: list[SessionView] = []
+        # What has come of an answer cannot be looked at while more comes.
+        driver.on_thread(lambda: found.append(view_of(driver)))
+        return found[0]
 
     def snapshot(self) -> bytes:
         """Write the whole session as JSON, for `Agent.resume`, in this process or another.
@@ -171,13 +182,19 @@ class Conversation:
         Returns:
             What was taken back, steering first.
         """
-        state = self._driver.state
-        batches = (
-            *(state.steer if lane is not Lane.NEXT else ()),
-            *(state.inputs if lane is not Lane.STEER else ()),
-        )
-        self._post(Unqueue(lane))
-        return tuple(item for batch in batches for item in batch)
+        taken: list[Item] = []
+
+        def take() -> None:
+            # Looked up where nobody steps meanwhile: what a turn takes first is not given back.
+            state = self._driver.state
+            for batch in state.steer if lane is not Lane.NEXT else ():
+                taken.extend(batch)
+            for batch in state.inputs if lane is not Lane.STEER else ():
+                taken.extend(batch)
+            self._post(Unqueue(lane))
+
+        self._driver.on_thread(take)
+        return tuple(taken)
 
     # how the model is asked; changes count from the next model call on
 
@@ -211,11 +228,16 @@ class Conversation:
     @property
     def tools(self) -> ToolSource:
         """Where the model's tools come from."""
-        return self._driver.executor.source
+        return self._tools
 
     @tools.setter
     def tools(self, tools: Iterable[Tool] | ToolSource) -> None:
-        self._driver.executor = self._driver.executor.with_tools(tools)
+        self._offer(self._driver.executor.with_tools(tools).source, self._more_tools)
+
+    def _offer(self, tools: ToolSource, more: ToolSource | None) -> None:
+        offered = tools if more is None else Federated(more, tools)
+        self._driver.executor = self._driver.executor.with_tools(offered)
+        self._tools, self._more_tools = tools, more
 
     @property
     def config(self) -> LoopConfig:
@@ -326,7 +348,7 @@ class Conversation:
         raise UnknownApproval(approval_id)
 
     def _post(self, given: Input) -> None:
-        if self._driver.state.phase is Phase.CLOSED:
+        if self._driver.state.phase is Phase.CLOSED or self._driver.is_over:
             raise SessionClosed
         self._driver.on_thread(lambda: self._driver.post(given))
         if not self._working:
@@ -384,6 +406,12 @@ class Conversation:
         state = self._driver.state
         return bool(state.background) and state.config.background_done is BackgroundDone.CONTINUE
 
+    @property
+    def _is_followed(self) -> bool:
+        """Whether no turn runs, and one will when a background call is over."""
+        idle = self._driver.state.turn is None and not self._has_more
+        return idle and self._waits_for_background and not self._driver.is_over
+
     def _to_ask(self, step: ApprovalRequested) -> tuple[ApprovalAsk, ...]:
         """The asks that the host's `on_approval` is to answer.
 
@@ -410,11 +438,32 @@ class Conversation:
     @contextmanager
     def _alone(self, action: str) -> Iterator[None]:
         """Keep a second caller from working on the session at the same time."""
-        if self._working:
+        if not self._work.acquire(blocking=False):
             raise TurnRunning(action)
-        self._working = True
         try:
             yield
         finally:
-            self._working = False
+            self._work.release()
             self._driver.notify()
+
+    @property
+    def _working(self) -> bool:
+        """Whether somebody works on the session."""
+        return self._work.locked()
+
+    @contextmanager
+    def _wanting(self, wanted: Wanted[Any]) -> Iterator[None]:
+        """Want a result of a type of what is done meanwhile."""
+        hooked = self._driver.hooked
+        # It looks at what the host's hooks have made of an answer, and not before they have.
+        hooks = hooked.use(hooked.hooks.with_last(wanted))
+        self._offer_more(wanted.tools)
+        try:
+            yield
+        finally:
+            hooked.use(hooks)
+            self._offer_more(None)
+
+    def _offer_more(self, more: ToolSource | None) -> None:
+        if more is not self._more_tools:
+            self._offer(self._tools, more)

@@ -121,6 +121,10 @@ class Hooks:
         """The same, with one more that is asked before all others."""
         return Hooks((hook, *self.all))
 
+    def with_last(self, hook: Hook) -> Hooks:
+        """The same, with one more that is asked after all others."""
+        return Hooks((*self.all, hook))
+
     async def before_request(self, request: ModelRequest, facts: RunFacts) -> ModelRequest | Stop:
         """Ask about a request."""
         for ask in self.request:

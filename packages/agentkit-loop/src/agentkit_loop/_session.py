@@ -80,7 +80,7 @@ class Session(Conversation):
                 self._begin(prompt, "prompt")
                 return await self._until_done()
             wanted = Wanted(result_type, result_mode, result_retries)
-            with wanted.of(self._driver):
+            with self._wanting(wanted):
                 self._begin(prompt, "prompt")
                 return wanted.result(await self._until_done())
 
@@ -117,7 +117,7 @@ class Session(Conversation):
             driver = self._driver
             unsubscribe = self.subscribe(told.append)
             driver.listened = True
-            done = False
+            done = followed = False
             try:
                 if prompt is not None:
                     self._begin(prompt, "stream")
@@ -129,9 +129,14 @@ class Session(Conversation):
                     await driver.release()
                     step = driver.take_step()
                     if step is not None:
-                        done = await self._ends_stream(step)
+                        followed = isinstance(step, Finished) and self._is_followed
+                        done = not followed and await self._ends_stream(step)
                     elif driver.is_at_work:
                         await driver.advance()
+                    elif self._is_followed:
+                        await driver.something_new()
+                    elif followed and driver.state.turn is None and not self._has_more:
+                        done = True  # what was waited for leaves nothing to say
                     else:
                         self._post(Continue())
             finally:
@@ -157,8 +162,12 @@ class Session(Conversation):
         Calls in the background may go on. Not for whoever works on the session: it would wait
         for itself.
         """
-        while self._working or self._driver.state.turn is not None:
-            await self._driver.something_new()
+        driver = self._driver
+        while self._working or (driver.state.turn is not None and not driver.is_over):
+            if not self._working:
+                await driver.something_new()
+            else:  # whoever works on it raises what there is to raise
+                await driver.anything()
 
     async def wait_background(self) -> None:
         """Wait until a call in the background is over, or asks; at once if none runs.
@@ -241,24 +250,25 @@ class Session(Conversation):
                 if not await self._answer(self._to_ask(step)):
                     await driver.something_new()
                 continue
-            if isinstance(step, Finished) and not self._has_more and self._waits_for_background:
-                await self._next_background()
-                if self._has_more or driver.has_word:
-                    continue
+            if isinstance(step, Finished) and await self.goes_on():
+                continue
             result = self._go_on(step)
             if result is not None:
                 return result
 
     async def _nothing_goes_on(self) -> None:
-        idle = self._driver.state.turn is None and not self._has_more
-        if idle and self._waits_for_background:
+        if self._is_followed:
             await self._driver.something_new()
         else:
             self._post(Continue())
 
-    async def _next_background(self) -> None:
-        while self._waits_for_background and not self._has_more and not self._driver.has_word:
+    async def goes_on(self) -> bool:
+        """Wait for what follows a turn that is over, if calls in the background do; whether so."""
+        if not self._is_followed:
+            return False
+        while self._is_followed and not self._driver.has_word:
             await self._driver.something_new()
+        return self._has_more or self._driver.has_word
 
     async def _ends_stream(self, step: Step) -> bool:
         """Do what a step asks for; whether the host has the word, or all is done."""
@@ -274,12 +284,14 @@ class Session(Conversation):
         """Have the host answer; whether it was asked anything."""
         for ask in asks:
             if ask in self.asks and self._on_approval is not None:
+                work = decision_on(self._on_approval, ask)
                 try:
-                    decision = await decision_on(self._on_approval, ask)
+                    decision = await self._driver.while_open(ask, work)
                 except BaseException:  # someone cancels whoever asks, and so the turn
                     await self._driver.give_up()
                     raise
-                self._decided(ask, decision)
+                if decision is not None:
+                    self._decided(ask, decision)
         return bool(asks)
 
 
@@ -319,7 +331,7 @@ class BlockingSession(Conversation):
                 self._begin(prompt, "prompt")
                 return self._until_done()
             wanted = Wanted(result_type, result_mode, result_retries)
-            with wanted.of(self._driver):
+            with self._wanting(wanted):
                 self._begin(prompt, "prompt")
                 return wanted.result(self._until_done())
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptError, encode_json
+from agentkit_loop._consistent import contradiction
 from agentkit_loop._effects import Effect, Emit, Yield
 from agentkit_loop._saved import LogEntry, Saved
 from agentkit_loop._state import STATE_VERSION, State
@@ -50,7 +51,7 @@ def decode_state(data: bytes) -> State:
         RecordError: The bytes are not a state, or one of a version that is not known here.
     """
     state: State = _read(data, _STATE, ())
-    return state
+    return _consistent(state)
 
 
 def encode_head(state: State, effects: Iterable[Effect], seq: int) -> bytes:
@@ -81,7 +82,14 @@ def decode_head(saved: Saved) -> Head:
             "session", f"its log ends at revision {revision}, its head at {head.state.revision}"
         )
     whole = replace(head.state, transcript=transcript, retired_calls=retired)
-    return Head(state=whole, told=head.told, seq=head.seq)
+    return Head(state=_consistent(whole), told=head.told, seq=head.seq)
+
+
+def _consistent(state: State) -> State:
+    wrong = contradiction(state)
+    if wrong is not None:
+        raise RecordError("state", f"it contradicts itself: {wrong}")
+    return state
 
 
 def _replayed(log: Iterable[LogEntry]) -> tuple[Transcript, frozenset[ToolCallId]]:
@@ -170,6 +178,8 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[Any], path: tuple[str, ...]
         if version < STATE_VERSION:
             data = _upgraded(data, version, path)
         return decoder.decode(data)
+    except RecursionError as error:
+        raise RecordError("state", "it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecordError("state", str(error)) from error
 
@@ -192,6 +202,10 @@ def _upgraded(data: bytes, version: int, path: tuple[str, ...]) -> bytes:
     whole = msgspec.json.decode(data)
     state = whole["state"] if path else whole
     for one in range(version, STATE_VERSION):
-        state = _UPGRADES[one](state)
+        try:
+            state = _UPGRADES[one](state)
+        except (AttributeError, LookupError, TypeError) as error:
+            reason = f"it is not what version {one} was like: {error}"
+            raise RecordError("state", reason) from error
     state["version"] = STATE_VERSION
     return msgspec.json.encode({**whole, "state": state} if path else state)

@@ -10,10 +10,8 @@ value that does not fit goes back to the model with what is wrong about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -22,10 +20,7 @@ from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse, d
 from agentkit_loop._errors import NoResult
 from agentkit_loop._hooks import AskAgain, Hook, RunFacts, Stop
 from agentkit_loop.events import TurnEnd, TurnResult
-from agentkit_tools_core import Federated, InvalidToolInput, ToolRegistry, ToolReturn, tool
-
-if TYPE_CHECKING:  # neither driver is loaded before it is used
-    from agentkit_loop.drivers._stepping import Stepper
+from agentkit_tools_core import InvalidToolInput, ToolRegistry, ToolReturn, tool
 
 T = TypeVar("T")
 
@@ -114,19 +109,10 @@ class Wanted(Hook, Generic[T]):
             inline=True,
         )(final_result)
 
-    @contextmanager
-    def of(self, driver: Stepper) -> Iterator[None]:
-        """Want it of what a driver does meanwhile."""
-        hooks = driver.hooked.use(driver.hooked.hooks.with_first(self))
-        executor = driver.executor
-        if self._mode is ResultMode.TOOL:
-            own = ToolRegistry([self._tool])
-            driver.executor = executor.with_tools(Federated(own, executor.source))
-        try:
-            yield
-        finally:
-            driver.hooked.use(hooks)
-            driver.executor = executor
+    @property
+    def tools(self) -> ToolRegistry | None:
+        """What the model is offered besides the session's tools, if anything."""
+        return ToolRegistry([self._tool]) if self._mode is ResultMode.TOOL else None
 
     def result(self, turn: TurnResult) -> TypedResult[T]:
         """Say what came."""
@@ -151,6 +137,8 @@ class Wanted(Hook, Generic[T]):
     ) -> ModelResponse | AskAgain | None:
         """Take the value, or say what is wrong with it."""
         item = response.item
+        if not item.tool_calls:
+            self._values.clear()  # whoever was content with them was not content with that answer
         if self._mode is ResultMode.TOOL:
             for call in item.tool_calls:
                 if call.name == TOOL_NAME:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from _thread import allocate_lock  # `threading` takes long to load, and some hosts have none
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -52,6 +53,7 @@ class Teller:
         self._session_id = session_id
         self._now_ms = now_ms
         self._reporters = tuple(reporters)
+        self._changing = allocate_lock()
         self.seq = seq
         """The number of the last envelope."""
         self._at = 0
@@ -71,10 +73,12 @@ class Teller:
             TypeError: It is none; see `require_reporter`.
         """
         require_reporter(reporter)
-        self._reporters = (*self._reporters, reporter)
+        with self._changing:
+            self._reporters = (*self._reporters, reporter)
 
         def unsubscribe() -> None:
-            self._reporters = tuple(one for one in self._reporters if one is not reporter)
+            with self._changing:
+                self._reporters = tuple(one for one in self._reporters if one is not reporter)
 
         return unsubscribe
 
@@ -90,7 +94,10 @@ class Teller:
             return
         self._telling = True
         try:
-            self._hand_out(envelope)
+            if self._waiting:  # a Ctrl-C came before they were told
+                self._waiting.append(envelope)
+            else:
+                self._hand_out(envelope)
             while self._waiting:
                 self._hand_out(self._waiting.popleft())
         finally:

@@ -14,6 +14,7 @@ from agentkit_core import (
     ThinkingLevel,
     ToolCallId,
     TurnId,
+    Usage,
 )
 from agentkit_loop._steps import ApprovalAsk
 from agentkit_loop._table import Phase
@@ -37,6 +38,8 @@ class SessionView(Struct, frozen=True, kw_only=True):
     transcript: tuple[Item, ...]
     turn_id: TurnId | None
     """The turn that runs."""
+    usage: Usage
+    """What that turn has used so far; nothing where none runs."""
     answer: ModelResponse | None
     """The answer that is being streamed, as far as it has come."""
     pending_calls: tuple[ToolCallId, ...]
@@ -86,7 +89,8 @@ def view_of(driver: Stepper) -> SessionView:
         instructions=state.instructions,
         tools=tuple(spec.name for spec in driver.executor.specs(state.added_tools)),
         transcript=state.transcript.items,
-        turn_id=driver.turn_id,
+        turn_id=None if state.turn is None else state.turn.id,
+        usage=Usage() if state.turn is None else state.turn.usage,
         answer=None if reading is None else reading.fold.partial(),
         pending_calls=tuple(call.id for call in calls if call.result is None),
         background_calls=tuple(state.background),

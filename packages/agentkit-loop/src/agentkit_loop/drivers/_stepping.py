@@ -130,7 +130,7 @@ class Stepper(ABC):
         self._clock = parts.clock
         self._jitter = parts.jitter
         self._dependencies = parts.dependencies
-        self.budget = Budget(lambda: self.state, parts.above)
+        self.budget = Budget(lambda: self.state, parts.clock.now_ms, parts.above)
         self._inbox: deque[Input] = deque()
         self._stepping = False
         self._over = False
@@ -210,7 +210,7 @@ class Stepper(ABC):
 
     def cancel(self) -> None:
         """Cancel the turn, keeping what came of an answer; nothing to do when none runs."""
-        if self.state.turn is not None and self.broken is None:
+        if self.state.turn is not None and self.broken is None and not self._over:
             self.feed(Cancel(self._partial()))
 
     def close(self) -> None:
@@ -314,13 +314,14 @@ class Stepper(ABC):
 
     def snapshot(self) -> State:
         """The state as whoever goes on from it has to see it: what runs here is lost there."""
+        state = self.state  # read once: others may step meanwhile
         out = {
             effect_id: replace(effect, started=True)
             if isinstance(effect, StartTool) and effect_id in self._begun
             else effect
-            for effect_id, effect in self.state.out.items()
+            for effect_id, effect in state.out.items()
         }
-        return replace(self.state, out=out)
+        return replace(state, out=out)
 
     # what the host is handed
 
@@ -459,10 +460,13 @@ class Stepper(ABC):
             metadata=effect.metadata,
         )
 
-    def end_tool(self, effect: StartTool) -> None:
-        """Note that a tool runs no more."""
+    def end_tool(self, effect: StartTool, *, asks: bool = False) -> None:
+        """Note that a tool runs no more: it is over, or stopped to ask."""
         self._begun.discard(effect.id)
-        self.budget.settle(effect.call_id)
+        if asks:
+            self.budget.take_back((effect.call_id,))
+        else:
+            self.budget.settle(effect.call_id)
 
     def seconds_until(self, at: int) -> float:
         """Seconds until a moment; 0 or less if it has passed."""

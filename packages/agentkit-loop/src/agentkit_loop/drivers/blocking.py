@@ -30,6 +30,7 @@ from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, l
 from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import BlockingModelSession
+from agentkit_tools_core import Suspension
 
 _SLICE_S: Final = 0.1
 """How long a wait goes on without looking whether it is still wanted."""
@@ -166,6 +167,7 @@ class BlockingDriver(Stepper):
     def end(self) -> None:
         """Free the model's session; the driver is not used any more."""
         self._over = True
+        self.pending.clear()
         reading, self.answering = self.answering, None
         if reading is not None:
             _close(reading)
@@ -234,7 +236,7 @@ class BlockingDriver(Stepper):
         self._begun.add(effect.id)
         context = self.context_of(effect, self.feed)
         outcome = self.executor.run_blocking(context.request, context)
-        self.end_tool(effect)
+        self.end_tool(effect, asks=isinstance(outcome, Suspension))
         return came_of(effect, outcome)
 
     def _wait(self, effect: StartTimer) -> Input | None:

@@ -15,10 +15,19 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.abc
@@ -39,11 +48,14 @@ from agentkit_loop._effects import (
     StartTool,
 )
 from agentkit_loop._inputs import Input, Started, TimerFired
-from agentkit_loop._steps import Step
+from agentkit_loop._steps import ApprovalAsk, Step
 from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._stepping import Answering, Stepper
 from agentkit_loop.ports import ModelSession
+from agentkit_tools_core import Suspension
+
+_T = TypeVar("_T")
 
 _CLOSE_WITHIN_S: Final = 5.0
 """How long a model may take to close a response that nobody wants any more, and a store to save
@@ -86,6 +98,9 @@ class ConcurrentDriver(Stepper):
         self._fault: BaseException | None = None
         self._something_new: anyio.Event | None = None
         self._saving: anyio.Lock | None = None
+        self._open: tuple[ApprovalAsk, anyio.CancelScope] | None = None
+        """What the host is being asked."""
+        self._context = copy_context()
         self._perform: Final[Mapping[type[AnsweredEffect], Callable[[Any], Awaitable[Any]]]] = {
             RunMutators: lambda effect: self.hooked.mutate(effect, self.state),
             Prepare: lambda effect: self.hooked.prepare_hooked(effect, self.state, self.executor),
@@ -115,6 +130,8 @@ class ConcurrentDriver(Stepper):
         self._spawn()
         if self._group is not None and self.is_stopped:
             self._group.cancel_scope.cancel()
+        if self._open is not None:
+            self._leave_open()
         self.notify()
 
     def post(self, given: Input) -> None:
@@ -241,8 +258,11 @@ class ConcurrentDriver(Stepper):
     async def end(self) -> None:
         """Stop all work and free the model's session; the driver is not used any more."""
         self._over = True
+        self.pending.clear()
         for scope in list(self._scopes.values()):
             scope.cancel()
+        self._leave_open()
+        self.notify()
         reading, self.answering = self.answering, None
         if reading is not None:
             await _close(reading)
@@ -268,9 +288,32 @@ class ConcurrentDriver(Stepper):
         """
         self._raise_fault()
         self.raise_failure()
+        await self.anything()
+
+    async def anything(self) -> None:
+        """Wait until anything was fed, or the host's work is over; for whoever looks on."""
         if self._something_new is None:
             self._something_new = anyio.Event()
         await self._something_new.wait()
+
+    async def while_open(self, ask: ApprovalAsk, work: Awaitable[_T]) -> _T | None:
+        """Wait for an answer to an ask; None where it is not open any more.
+
+        Then somebody else has answered, or the call is not wanted any more.
+        """
+        with anyio.CancelScope() as scope:
+            self._open = ask, scope
+            try:
+                return await work
+            finally:
+                self._open = None
+        return None
+
+    def _leave_open(self) -> None:
+        if self._open is not None:
+            ask, scope = self._open
+            if self._over or ask not in self.state.asks:
+                scope.cancel()
 
     def _raise_fault(self) -> None:
         fault, self._fault = self._fault, None
@@ -285,6 +328,7 @@ class ConcurrentDriver(Stepper):
             with self._scope_of(self.answering.effect.id):
                 answer = await self._read(self.answering)
         else:
+            self._context = copy_context()
             self._send_home()
             if self._is_quick:
                 return await self._one_by_one()
@@ -334,7 +378,7 @@ class ConcurrentDriver(Stepper):
         for effect in [one for one in self.pending if self._outlives(one)]:
             self.pending.remove(effect)
             self._at_home[effect.id] = effect.call_id
-            self._home.start_soon(self._work_at_home, effect)
+            self._start(self._home, self._work_at_home, effect)
 
     def _outlives(self, effect: AnsweredEffect) -> bool:
         match effect:
@@ -353,7 +397,13 @@ class ConcurrentDriver(Stepper):
             return
         self._send_home()
         while self.pending:
-            self._group.start_soon(self._work, self.pending.popleft())
+            self._start(self._group, self._work, self.pending.popleft())
+
+    def _start(
+        self, group: anyio.abc.TaskGroup, work: Callable[[Any], Coroutine[Any, Any, None]], one: Any
+    ) -> None:
+        # Whoever approves a call lends it nothing of its own context.
+        self._context.copy().run(lambda: group.start_soon(work, one))
 
     async def _work(self, effect: AnsweredEffect) -> None:
         try:
@@ -396,7 +446,14 @@ class ConcurrentDriver(Stepper):
         if not self.is_wanted(effect.id):
             return None
         with self._scope_of(effect.id):
-            answer = await self._perform[type(effect)](effect)
+            try:
+                answer = await self._perform[type(effect)](effect)
+            except anyio.get_cancelled_exc_class() as error:
+                if _is_cancelled():
+                    raise
+                # What waits for something that is cancelled would end its host as if it were.
+                text = f"{type(effect).__name__} was cancelled from within"
+                raise RuntimeError(text) from error
         return answer if self.is_wanted(effect.id) else None
 
     @contextmanager
@@ -456,7 +513,7 @@ class ConcurrentDriver(Stepper):
             if _is_cancelled():
                 raise
             return lost(effect)
-        self.end_tool(effect)
+        self.end_tool(effect, asks=isinstance(outcome, Suspension))
         return came_of(effect, outcome)
 
     async def _wait(self, effect: StartTimer) -> Input:
