@@ -12,8 +12,11 @@ from agentkit_core import (
     Item,
     ModelRequest,
     TextOutput,
+    TokenUsage,
     ToolCallId,
+    ToolFailure,
     Transcript,
+    Usage,
     repair,
 )
 from agentkit_loop import (
@@ -66,6 +69,11 @@ def read() -> str:
 @pytest.fixture(autouse=True)
 def _nothing_ran() -> None:
     RAN.clear()
+
+
+def used(given: int, said: int) -> Usage:
+    """What one answer used."""
+    return Usage(TokenUsage(input=given, output=said), requests=1, reported_requests=1)
 
 
 def gated(*more: Reply) -> Agent:
@@ -280,6 +288,44 @@ async def test_l07_what_was_approved_once_runs_once_and_is_not_asked_for_again()
         await session.prompt("more")
 
     assert RAN == ["a"]
+
+
+async def test_l29_what_an_approver_changed_is_what_runs_and_what_the_model_said_is_kept() -> None:
+    async with gated().session() as session:
+        session.submit("go")
+        step = await session.next()
+        assert isinstance(step, ApprovalRequested)
+        session.approve(step.asks[0].id, input={"path": "b"})
+        await session.next()
+
+        assert RAN == ["b"]
+        assert session.transcript[1].tool_calls[0].input == {"path": "a"}
+        assert session.transcript[2].tool_results[0].output == TextOutput("wrote b")
+
+
+async def test_l29_what_an_approver_changed_is_checked_like_any_arguments() -> None:
+    async with gated().session() as session:
+        session.submit("go")
+        step = await session.next()
+        assert isinstance(step, ApprovalRequested)
+        session.approve(step.asks[0].id, input={"where": "b"})
+        await session.next()
+
+        (result,) = session.transcript[2].tool_results
+        assert (result.failure, result.started) == (ToolFailure.INVALID_INPUT, False)
+        assert RAN == []
+
+
+async def test_l19_a_turn_has_all_its_items_and_the_sum_of_its_usage() -> None:
+    asks = Reply.of(call("read"), usage=used(10, 2))
+    model = ScriptedModel(asks, Reply.of("done", usage=used(20, 3)))
+    result = await Agent(model=model, tools=[read]).run("go")
+
+    assert [item.kind for item in result.items] == ["assistant", "tool", "assistant"]
+    assert result.usage == used(10, 2) + used(20, 3)
+    assert (result.usage.tokens.input, result.usage.tokens.output) == (30, 5)
+    assert (result.model_calls, result.tool_calls) == (2, 1)
+    assert [item.usage for item in result.items] == [used(10, 2), None, used(20, 3)]
 
 
 async def test_an_approval_that_nobody_waits_for_is_a_mistake() -> None:

@@ -18,6 +18,7 @@ from agentkit_core import (
 from agentkit_loop import (
     Agent,
     Envelope,
+    Event,
     GrantScope,
     InputWithdrawn,
     Lane,
@@ -145,6 +146,26 @@ async def test_t17_what_was_offered_may_be_gone_or_another_when_it_is_called() -
     assert (gone.failure, gone.started) == (ToolFailure.NOT_FOUND, False)
     assert (misfit.failure, misfit.started) == (ToolFailure.INVALID_INPUT, False)
     assert fits.output == StructuredOutput({"whom": "a", "loudly": False})
+
+
+async def test_c11_lists_that_are_given_are_copied_and_giving_them_tells_of_what_is_asked() -> None:
+    events: list[Event] = []
+    tools, instructions, history = [look], [Item.system("Be brief.")], [Item.user("hi")]
+    model = ScriptedModel("ok")
+    async with Agent(model=model).session(history=history) as session:
+        session.subscribe(lambda envelope: events.append(envelope.event))
+        session.tools = tools
+        session.instructions = instructions
+        tools.append(listen)
+        instructions.append(Item.system("Be loud."))
+        history.append(Item.user("there"))
+        assert session.view.tools == ("look",)
+        assert [type(one) for one in events] == [SettingsChanged]
+        await session.prompt("go")
+
+    assert [item.text for item in model.requests[0].items] == ["Be brief.", "hi", "go"]
+    assert [spec.name for spec in model.requests[0].tools] == ["look"]
+    assert len(history) == 2
 
 
 async def test_a_reset_forgets_the_conversation_and_keeps_the_settings() -> None:
