@@ -290,6 +290,25 @@ async def test_l07_what_was_approved_once_runs_once_and_is_not_asked_for_again()
     assert RAN == ["a"]
 
 
+async def test_l23_asks_are_told_at_once_and_handed_over_when_siblings_are_done() -> None:
+    @tool
+    async def slow() -> str:
+        """Take a while."""
+        await anyio.sleep(0.01)
+        return "slow"
+
+    both = Reply.of(call("write", {"path": "a"}, "w"), call("slow", {}, "s"))
+    async with Agent(model=ScriptedModel(both, "ok"), tools=[write, slow]).session() as session:
+        told: list[str] = []
+        session.subscribe(lambda envelope: told.append(type(envelope.event).__name__))
+        session.submit("go")
+        step = await session.next()
+
+        assert isinstance(step, ApprovalRequested)
+        assert told.index("ApprovalRequired") < told.index("ToolResultReceived")
+        assert session.view.pending_calls == ("w",)
+
+
 async def test_l29_what_an_approver_changed_is_what_runs_and_what_the_model_said_is_kept() -> None:
     async with gated().session() as session:
         session.submit("go")

@@ -64,7 +64,11 @@ class _Step(Struct, frozen=True, omit_defaults=True, tag_field="type"):
 
 
 class ApprovalRequested(_Step, frozen=True, tag="approval_requested"):
-    """Calls wait for approval; the turn goes on when each is approved or denied."""
+    """Calls wait for approval; the turn goes on when each is approved or denied.
+
+    A host is handed it when all else of the turn is done. `ApprovalRequired` is told at once, and
+    who approves at once has the call run beside its siblings.
+    """
 
     asks: tuple[ApprovalAsk, ...]
     """All that are open: those of background calls, then the turn's in call order."""
