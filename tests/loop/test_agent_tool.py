@@ -14,6 +14,7 @@ from agentkit_loop import (
     ContentDelta,
     Event,
     Finished,
+    GrantScope,
     Limits,
     LoopConfig,
     ToolProgress,
@@ -344,3 +345,38 @@ async def test_three_deep_and_side_by_side_all_ask_and_each_answer_may_come_else
     assert step.result.text == "paid 11; paid 12; paid 21; paid 22; paid 9"
     assert sorted(RAN) == ["pay 11", "pay 12", "pay 21", "pay 22", "pay 9"]
     assert step.result.usage.requests == 2 + 2 * 2 + 4 * 2
+
+
+async def test_a_yes_for_the_session_is_one_for_this_agent_and_not_for_another() -> None:
+    def clerk() -> Agent:
+        return Agent(model=ScriptedModel(call("pay", {"amount": 1}, "p"), "filed"), tools=[pay])
+
+    tools = [clerk().as_tool("clerk", "Pays."), clerk().as_tool("thief", "Pays as well.")]
+    thief = call("thief", {"task": "pay"}, "c2")
+    agent = Agent(model=ScriptedModel(task(), thief, "ok"), tools=tools)
+    async with agent.session() as session:
+        session.submit("go")
+        step = await session.next()
+        assert isinstance(step, ApprovalRequested)
+        session.approve(step.asks[0].id, scope=GrantScope.SESSION)
+        step = await session.next()
+
+        assert isinstance(step, ApprovalRequested)
+        assert step.asks[0].name == "thief"
+        assert RAN == ["pay 1"]
+
+
+def test_a_sync_one_begins_no_more_calls_once_its_result_is_not_wanted_any_more() -> None:
+    @tool
+    def stop() -> str:
+        """Stop the outer turn."""
+        session.cancel()
+        return "stopped"
+
+    both = Reply.of(call("stop", {}, "s"), call("look", {}, "l"))
+    inner = Agent(model=ScriptedModel(both, "never"), tools=[stop, look])
+    with outer(task(), inner=inner, blocking=True).session_blocking() as session:
+        result = session.prompt("go")
+
+    assert result.end is TurnEnd.CANCELLED
+    assert RAN == []

@@ -297,3 +297,11 @@ async def test_events_end_where_what_was_to_be_gone_on_with_is_not_any_more() ->
                 if isinstance(event, TurnFinished):
                     session.config = LoopConfig()
         assert in_the_background(session) == ["c1"]
+
+
+async def test_a_group_of_exceptions_comes_out_of_a_session_as_it_went_in() -> None:
+    with pytest.raises(ExceptionGroup) as raised:
+        async with agent().session():
+            raise ExceptionGroup("two", [ValueError("a"), TypeError("b")])
+
+    assert [type(one) for one in raised.value.exceptions] == [ValueError, TypeError]

@@ -1,6 +1,7 @@
 """Conversations: whoever looks on disturbs nobody, and one that is over is over."""
 
 import threading
+from typing import NoReturn
 
 import anyio
 import pytest
@@ -189,3 +190,19 @@ def test_an_answer_is_not_looked_at_from_another_thread_while_more_of_it_is_take
         for look in looks:
             look.join(5)
     assert len(looks) == len(seen) > 0
+
+
+class Shut(ScriptedModel):
+    """A model that cannot be opened."""
+
+    def open_blocking(self, session_id: SessionId, /) -> NoReturn:
+        raise RuntimeError("no key")
+
+
+def test_a_model_that_cannot_be_opened_leaves_the_one_that_is_there() -> None:
+    model = ScriptedModel("ok", name="first")
+    with Agent(model=model).session_blocking() as session:
+        with pytest.raises(RuntimeError, match="no key"):
+            session.change_model(Shut(name="second"))
+        assert session.prompt("go").text == "ok"
+    assert [request.model for request in model.requests] == ["first"]

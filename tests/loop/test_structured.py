@@ -258,6 +258,20 @@ async def test_what_a_hook_of_the_host_adds_in_the_end_calls_for_another_value()
     assert len(model.requests) == 3
 
 
+async def test_a_type_with_a_field_of_that_name_may_come_bare() -> None:
+    @dataclass
+    class Match:
+        result: str
+        goals: int
+
+    bare = ScriptedModel('{"result": "won", "goals": 3}')
+    wrapped = ScriptedModel('{"result": {"result": "won", "goals": 3}}')
+
+    for model in (bare, wrapped):
+        typed = await Agent(model=model).run("go", result_type=Match)
+        assert typed.value == Match("won", 3)
+
+
 def _last_text(model: ScriptedModel, at: int) -> str:
     last: Item = model.requests[at].items[-1]
     return last.text

@@ -162,3 +162,18 @@ def test_what_waited_when_a_ctrl_c_struck_is_told_before_what_comes_next() -> No
     teller.tell(RunFinished(), None)
 
     assert told == [RunStarted(), TurnStarted(), RunFinished()]
+
+
+def test_a_reporter_that_was_given_twice_and_removed_once_is_told_once() -> None:
+    told: list[Event] = []
+
+    def report(envelope: Envelope) -> None:
+        told.append(envelope.event)
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [report])
+    leave = teller.subscribe(report)
+    leave()
+    leave()
+    teller.tell(RunStarted(), None)
+
+    assert told == [RunStarted()]

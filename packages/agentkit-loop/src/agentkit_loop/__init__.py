@@ -4,6 +4,7 @@ from agentkit_core import RetryPolicy, wait_before_retry_s
 from agentkit_loop._agent import Agent
 from agentkit_loop._agent_tool import AgentTool
 from agentkit_loop._approving import OnApproval
+from agentkit_loop._blocking_session import BlockingSession
 from agentkit_loop._budget import Share
 from agentkit_loop._config import (
     BackgroundDone,
@@ -89,7 +90,7 @@ from agentkit_loop._saved import (
     StaleSave,
     Store,
 )
-from agentkit_loop._session import BlockingSession, Session
+from agentkit_loop._session import Session
 from agentkit_loop._snapshot import decode_state, encode_state
 from agentkit_loop._state import CallState, CallStatus, State, TurnState
 from agentkit_loop._steps import (

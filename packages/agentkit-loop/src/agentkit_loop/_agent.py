@@ -32,6 +32,7 @@ from msgspec.structs import replace
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
 from agentkit_loop._agent_tool import AgentTool
 from agentkit_loop._approving import OnApproval
+from agentkit_loop._blocking_session import BlockingSession
 from agentkit_loop._budget import Share
 from agentkit_loop._clock import SystemClock
 from agentkit_loop._config import LoopConfig
@@ -41,7 +42,7 @@ from agentkit_loop._hooks import Hook, Hooks
 from agentkit_loop._kernel import Effects, resume, start
 from agentkit_loop._mutators import Mutator
 from agentkit_loop._saved import BlockingStore, Saved, Store
-from agentkit_loop._session import BlockingSession, Session
+from agentkit_loop._session import Session
 from agentkit_loop._snapshot import Head, decode_head, decode_state
 from agentkit_loop._state import State
 from agentkit_loop._structured import ResultMode, TypedResult
@@ -321,7 +322,6 @@ class Agent:
 
         Its model calls count for the outer turn, and stop where that may spend no more. What it
         needs approved reaches the outer host, unless it has an `on_approval` of its own.
-
         """
         return AgentTool(
             self, name=name, description=description, blocking=blocking, annotations=annotations

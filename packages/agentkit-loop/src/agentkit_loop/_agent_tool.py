@@ -15,6 +15,7 @@ from agentkit_core import (
     JsonValue,
     ModelRequest,
     ToolAnnotations,
+    ToolCallId,
     ToolSpec,
     Usage,
 )
@@ -40,7 +41,8 @@ from agentkit_tools_core import (
 
 if TYPE_CHECKING:  # an agent can have such a tool
     from agentkit_loop._agent import Agent
-    from agentkit_loop._session import BlockingSession, Session
+    from agentkit_loop._blocking_session import BlockingSession
+    from agentkit_loop._session import Session
 
 _SCHEMA: Final[dict[str, JsonValue]] = {
     "type": "object",
@@ -56,7 +58,11 @@ _SCHEMA: Final[dict[str, JsonValue]] = {
 
 
 class AgentTool:
-    """An agent that another agent can call. Made by `Agent.as_tool`."""
+    """An agent that another agent can call. Made by `Agent.as_tool`.
+
+    Its calls in the background are waited for where its `LoopConfig.background_done` is `continue`.
+    Else they end with its turn; and in any case when it stops to ask the outer host.
+    """
 
     inline = False
 
@@ -155,6 +161,7 @@ class _Run(Hook):
         self._context = context
         self._limit: str | None = None
         self._used = Usage()
+        self._stopped = False
         try:
             self.share: Share | None = context.get(Share)
         except MissingDependency:
@@ -169,13 +176,13 @@ class _Run(Hook):
 
     def begin(self, session: Session | BlockingSession, task: str | None) -> None:
         """Say what is to be done, or what was answered meanwhile."""
-        session.subscribe(self._tell)
+        session.subscribe(lambda envelope: self._tell(envelope, session))
         if task is not None:
             return session.submit(task)
         if self.share is not None and (used := session.view.usage) != Usage():
             self.share.charge(used)
         for ask in session.asks:
-            outer = _outer_id(ask)
+            outer = self._outer_id(ask)
             if outer in self._context.denied:
                 reason = self._context.denied[outer]
                 session.deny(ask.id, call_id=ask.call_id, reason=reason)
@@ -187,7 +194,7 @@ class _Run(Hook):
         """Stop the outer call until somebody has answered."""
         call_id = self._context.request.call_id
         self._context.suspend(
-            [_outer(ask, call_id) for ask in step.asks],
+            [self._outer(ask, call_id) for ask in step.asks],
             token={"session": snapshot.decode()},
             takes_denials=True,
         )
@@ -217,7 +224,11 @@ class _Run(Hook):
         text = f"The agent {self._name} did not finish ({why}).{said}"
         return ToolReturn(output=text, is_error=True, usage=usage)
 
-    def _tell(self, envelope: Envelope) -> None:
+    def _tell(self, envelope: Envelope, session: Session | BlockingSession) -> None:
+        if self._context.cancelled and not self._stopped:
+            # A sync one is not stopped by whoever waits for it; no more of its calls may begin.
+            self._stopped = True
+            session.cancel()
         match envelope.event:
             case ToolExecutionStarted(name=name):
                 self._context.progress(f"{self._name} runs {name}")
@@ -226,6 +237,23 @@ class _Run(Hook):
             case _:
                 pass
 
+    def _outer_id(self, ask: ApprovalAsk) -> ApprovalId:
+        # Two inner calls may ask for the same; each is answered by itself. And what was approved
+        # for all of the outer session is approved for this agent, not for another one's tools.
+        return ApprovalId(f"{self._name}:{ask.id}@{ask.call_id}")
+
+    def _outer(self, ask: ApprovalAsk, call_id: ToolCallId) -> ApprovalRequest:
+        return ApprovalRequest(
+            self._outer_id(ask),
+            call_id,
+            ask.kind,
+            f"{ask.name}: {ask.summary}",
+            ask.reason,
+            ask.metadata,
+            ask.want,
+            ask.schema,
+        )
+
 
 def _snapshot_in(token: JsonValue) -> bytes | None:
     if token is None:
@@ -233,21 +261,3 @@ def _snapshot_in(token: JsonValue) -> bytes | None:
     if isinstance(token, dict) and isinstance(session := token.get("session"), str):
         return session.encode()
     raise RuntimeError("the token is none of this tool")
-
-
-def _outer_id(ask: ApprovalAsk) -> ApprovalId:
-    # Two inner calls may ask for the same; each is answered by itself.
-    return ApprovalId(f"{ask.id}@{ask.call_id}")
-
-
-def _outer(ask: ApprovalAsk, call_id: Any) -> ApprovalRequest:
-    return ApprovalRequest(
-        _outer_id(ask),
-        call_id,
-        ask.kind,
-        f"{ask.name}: {ask.summary}",
-        ask.reason,
-        ask.metadata,
-        ask.want,
-        ask.schema,
-    )

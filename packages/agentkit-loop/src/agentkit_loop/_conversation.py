@@ -348,12 +348,15 @@ class Conversation:
         raise UnknownApproval(approval_id)
 
     def _post(self, given: Input) -> None:
-        if self._driver.state.phase is Phase.CLOSED or self._driver.is_over:
-            raise SessionClosed
+        self._require_open()
         self._driver.on_thread(lambda: self._driver.post(given))
         if not self._working:
             # Otherwise whoever works on the session raises it.
             self._driver.raise_failure()
+
+    def _require_open(self) -> None:
+        if self._driver.state.phase is Phase.CLOSED or self._driver.is_over:
+            raise SessionClosed
 
     # the host's side of a run
 

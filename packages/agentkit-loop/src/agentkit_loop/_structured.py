@@ -164,7 +164,16 @@ class Wanted(Hook, Generic[T]):
             return self._missed(f"The answer is not JSON: {error}")
         if not isinstance(given, dict) or _FIELD not in given:
             given = {_FIELD: given}
+        elif len(given) > 1 and self._fits({_FIELD: given}):
+            given = {_FIELD: given}  # a type that has such a field itself, and came bare
         self._look_at(given, keep=True)
+
+    def _fits(self, given: Any) -> bool:
+        try:
+            self._tool.bind(given)
+        except InvalidToolInput:
+            return False
+        return True
 
     def _look_at(self, given: Any, *, keep: bool) -> None:
         try:

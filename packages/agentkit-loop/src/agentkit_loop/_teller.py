@@ -73,12 +73,18 @@ class Teller:
             TypeError: It is none; see `require_reporter`.
         """
         require_reporter(reporter)
+        told = True
         with self._changing:
             self._reporters = (*self._reporters, reporter)
 
         def unsubscribe() -> None:
+            nonlocal told
             with self._changing:
-                self._reporters = tuple(one for one in self._reporters if one is not reporter)
+                # One that was given twice goes on being told once.
+                if told:
+                    told = False
+                    at = next(at for at, one in enumerate(self._reporters) if one is reporter)
+                    self._reporters = self._reporters[:at] + self._reporters[at + 1 :]
 
         return unsubscribe
 

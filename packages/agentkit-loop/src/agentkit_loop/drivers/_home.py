@@ -33,7 +33,9 @@ async def home(*, needed: bool) -> AsyncIterator[anyio.abc.TaskGroup | None]:
                 raise
             finally:
                 group.cancel_scope.cancel()
-    except BaseExceptionGroup:
-        if struck is None or isinstance(struck, BaseExceptionGroup):
+    except BaseExceptionGroup as group:
+        if struck is None:
             raise
+        if isinstance(struck, BaseExceptionGroup) and len(group.exceptions) == 1:
+            struck = group.exceptions[0]  # under trio another object, of the same exceptions
         raise struck from struck.__cause__
