@@ -1,10 +1,12 @@
 """Approving: the host is asked as long as the answer matters, and no longer."""
 
+from collections.abc import Sequence
+
 import anyio
 import pytest
 
-from agentkit_core import Item
-from agentkit_loop import Agent, ApprovalAsk, SessionClosed, TurnEnd, TurnResult
+from agentkit_core import Item, SessionId
+from agentkit_loop import Agent, ApprovalAsk, LogEntry, SessionClosed, TurnEnd, TurnResult
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_tools_core import tool
@@ -104,3 +106,42 @@ async def test_a_session_that_is_left_waits_for_nobody_who_is_asked() -> None:
 
     assert person.left
     assert came == []
+
+
+class Full(MemoryStore):
+    """A store that takes no more from some moment on."""
+
+    full = False
+
+    async def save(
+        self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
+    ) -> None:
+        if self.full:
+            raise OSError("no space left")
+        await super().save(session_id, seq=seq, head=head, log=log)
+
+
+async def test_whoever_is_asked_is_left_alone_where_nothing_can_be_saved_any_more() -> None:
+    person, store = Person(), Full()
+
+    async def prompt() -> None:
+        async with (
+            agent(person).session(store=store) as session,
+            anyio.create_task_group() as group,
+        ):
+
+            async def steer() -> None:
+                await person.asked.wait()
+                store.full = True
+                session.steer("hurry")
+                with pytest.raises(OSError, match="no space"):
+                    await session.flush()
+
+            group.start_soon(steer)
+            await session.prompt("go")
+
+    with anyio.move_on_after(2) as scope, pytest.raises(OSError, match="no space"):
+        await prompt()
+
+    assert person.left
+    assert not scope.cancel_called

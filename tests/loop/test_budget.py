@@ -56,3 +56,19 @@ async def test_time_passes_for_a_call_while_nothing_happens() -> None:
     await Agent(model=model, tools=[wait], config=config, clock=clock).run("go")
 
     assert SEEN == ["max_duration_s"]
+
+
+async def test_what_a_call_spent_before_its_time_was_up_is_gone_for_the_rest_of_the_turn() -> None:
+    SEEN.clear()
+
+    @tool(timeout_s=0.02)
+    async def slow(context: ToolContext) -> None:
+        """Spend 100 tokens, and take too long."""
+        context.get(Share).charge(Usage(TokenUsage(input=100), requests=1, reported_requests=1))
+        await anyio.sleep_forever()
+
+    model = ScriptedModel(asking(call("slow")), asking(call("look", {}, "c2")), say("ok"))
+    config = LoopConfig(limits=Limits(max_tokens=50))
+    await Agent(model=model, tools=[slow, look], config=config).run("go")
+
+    assert SEEN == ["max_tokens"]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from agentkit_core import ToolCallId, Usage
+from agentkit_core import ToolCallId, TurnId, Usage
 from agentkit_loop._limits import Limits, Spent, is_unpriced, is_unreported, limit_reached
 from agentkit_loop._state import State
 
@@ -37,7 +37,8 @@ class Budget:
         self._state = state
         self._now_ms = now_ms
         self._above = above
-        self._charged: dict[_Path, Usage] = {}
+        self._charged: dict[_Path, tuple[TurnId | None, Usage]] = {}
+        """By call, with the turn in which it was charged last."""
 
     @property
     def limits(self) -> Limits:
@@ -75,7 +76,9 @@ class Budget:
             path: The call, then the calls within it that lead to the one that used it.
             usage: What was used.
         """
-        self._charged[path] = self._charged.get(path, Usage()) + usage
+        turn = self._state().turn
+        _, before = self._charged.get(path, (None, Usage()))
+        self._charged[path] = None if turn is None else turn.id, before + usage
         if self._above is not None:
             self._above.charge_within(path, usage)
 
@@ -98,10 +101,16 @@ class Budget:
                 self._charged.pop(one, None)
 
     def _charged_now(self, state: State) -> list[Usage]:
-        """What is charged for calls under way; one that was cut short has nobody who settles."""
-        calls = () if state.turn is None else state.turn.calls
-        under_way = {call.id for call in calls if call.result is None} | state.background.keys()
-        return [used for path, used in list(self._charged.items()) if path[0] in under_way]
+        """What is charged for this turn's calls and for those in the background.
+
+        Nobody settles for a call that was cut short: that ends with the turn.
+        """
+        now = None if state.turn is None else state.turn.id
+        return [
+            used
+            for path, (turn_id, used) in list(self._charged.items())
+            if turn_id == now or path[0] in state.background
+        ]
 
 
 class Share:

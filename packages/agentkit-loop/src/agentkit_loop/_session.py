@@ -165,7 +165,7 @@ class Session(Conversation):
             if not self._working:
                 await driver.something_new()
             else:  # whoever works on it raises what there is to raise
-                await driver.anything()
+                await driver.changed()
 
     async def wait_background(self) -> None:
         """Wait until a call in the background is over, or asks; at once if none runs.

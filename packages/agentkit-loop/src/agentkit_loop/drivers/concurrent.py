@@ -288,9 +288,9 @@ class ConcurrentDriver(Stepper):
         """
         self._raise_fault()
         self.raise_failure()
-        await self.anything()
+        await self.changed()
 
-    async def anything(self) -> None:
+    async def changed(self) -> None:
         """Wait until anything was fed, or the host's work is over; for whoever looks on."""
         if self._something_new is None:
             self._something_new = anyio.Event()
@@ -312,7 +312,7 @@ class ConcurrentDriver(Stepper):
     def _leave_open(self) -> None:
         if self._open is not None:
             ask, scope = self._open
-            if self._over or ask not in self.state.asks:
+            if self._over or self.broken is not None or ask not in self.state.asks:
                 scope.cancel()
 
     def _raise_fault(self) -> None:
