@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from _thread import allocate_lock  # `threading` takes long to load, and some hosts have none
-from collections import deque
 from collections.abc import Callable, Iterable
 
 from agentkit_core import SessionId, TurnId
@@ -58,7 +57,7 @@ class Teller:
         """The number of the last envelope."""
         self._at = 0
         self._telling = False
-        self._waiting: deque[Envelope] = deque()
+        self._waiting: list[Envelope] = []
         self.failures = 0
         """How often reporters have failed, all of them together."""
         # Compared by identity: a reporter need not be hashable, nor differ from another.
@@ -105,7 +104,7 @@ class Teller:
             else:
                 self._hand_out(envelope)
             while self._waiting:
-                self._hand_out(self._waiting.popleft())
+                self._hand_out(self._waiting.pop(0))
         finally:
             self._telling = False
 

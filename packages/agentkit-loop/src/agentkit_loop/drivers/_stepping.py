@@ -2,30 +2,24 @@
 
 Effects that take time are left in `pending`, for the driver to perform in its own way. Where there
 is a store, nothing that follows from a step is carried out before the step is saved: what was
-decided waits in `_outbox` until the driver has flushed it. Only aborts are not waited for; work
+decided waits in `outbox` until the driver has flushed it. Only aborts are not waited for; work
 that is given up is given up in any case.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from agentkit_core import (
-    ModelEvent,
     ModelResponse,
-    ResponseFailed,
-    ResponseFinished,
     ResponseFold,
-    ResponseStarted,
     TurnId,
-    UsageReported,
 )
-from agentkit_loop._budget import Budget, Share
+from agentkit_loop._budget import Budget
 from agentkit_loop._effects import (
     Abort,
     CallModel,
@@ -46,23 +40,19 @@ from agentkit_loop._inputs import (
     Close,
     Input,
     Lost,
-    ModelFailed,
-    ModelResponded,
     ToolProgressed,
 )
 from agentkit_loop._kernel import step
-from agentkit_loop._saved import LogEntry, Saved
-from agentkit_loop._snapshot import Head, encode_head
+from agentkit_loop._saved import Saved
+from agentkit_loop._snapshot import Head
 from agentkit_loop._state import State
 from agentkit_loop._steps import Finished, Step
 from agentkit_loop.drivers._answers import verdict_on
 from agentkit_loop.drivers._hooked import Hooked
 from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.events import ContentDelta, TurnResult
-from agentkit_tools_core import ToolContext, ToolRequest
-
-_NO_DELTAS: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
-"""Events of an answer that are not told as they come; their facts are told at its end."""
+from agentkit_loop.drivers._saving import Outbox, Save
+from agentkit_loop.events import TurnResult
+from agentkit_tools_core import ToolRequest
 
 
 class Answering:
@@ -72,30 +62,6 @@ class Answering:
         self.effect = effect
         self.turn_id = turn_id
         self.fold = ResponseFold()
-
-
-class Save:
-    """What one save takes: all that was decided since the last one."""
-
-    def __init__(self) -> None:
-        self.effects: list[Effect] = []
-        self.log: list[LogEntry] = []
-        self.steps = 0
-
-    def take(self, effects: Iterable[Effect]) -> None:
-        """Take what came of a step."""
-        self.steps += 1
-        for effect in effects:
-            if isinstance(effect, Persist):
-                self.log.append(LogEntry(effect.revision, effect.items, effect.rewrite))
-            else:
-                self.effects.append(effect)
-
-    def join(self, later: Save) -> None:
-        """Take what another one took after this one."""
-        self.steps += later.steps
-        self.effects += later.effects
-        self.log += later.log
 
 
 class Stepper(ABC):
@@ -110,7 +76,7 @@ class Stepper(ABC):
 
     def __init__(self, parts: Parts) -> None:
         self.state: State = parts.state
-        self.pending: deque[Any] = deque()
+        self.pending: list[Any] = []
         """Effects that take time and were not begun, in order."""
         self.answering = None
         self.listened = False
@@ -123,33 +89,18 @@ class Stepper(ABC):
         self.broken: Exception | None = None
         """Why nothing can be saved any more; nothing is done then."""
         self._store = parts.store
-        self._saves = parts.saves
-        self._outbox = Save()
-        self._sent: tuple[Save, bytes] | None = None
-        self._undone: deque[Effect] = deque()
+        self.outbox = Outbox(parts.saves)
+        self._undone: list[Effect] = []
         self._clock = parts.clock
         self._jitter = parts.jitter
         self._dependencies = parts.dependencies
         self.budget = Budget(lambda: self.state, parts.clock.now_ms, parts.above)
-        self._inbox: deque[Input] = deque()
+        self._inbox: list[Input] = []
         self._stepping = False
         self._over = False
-        self._steps: deque[Step] = deque()
+        self._steps: list[Step] = []
         self._begun: set[EffectId] = set()
         """Tools that run, or have run and were not answered."""
-        self._fire: Final[Mapping[type[Effect], Callable[[Any], None]]] = {
-            Emit: self._emit,
-            Persist: _stored_with_state,
-            Yield: self._yield,
-            Abort: self._abort,
-            RunMutators: self.pending.append,
-            Prepare: self._prepare,
-            CallModel: self.pending.append,
-            Preflight: self._preflight,
-            StartTool: self.pending.append,
-            StartTimer: self.pending.append,
-            CheckFinish: self.pending.append,
-        }
 
     # inputs
 
@@ -186,13 +137,13 @@ class Stepper(ABC):
 
     def _decide(self) -> None:
         while self._inbox:
-            given = self._inbox.popleft()
+            given = self._inbox.pop(0)
             self.state, effects = step(self.state, given, self._clock.now_ms())
             # How far a tool is changes nothing that has to be saved.
             if self._store is None or (type(given) is ToolProgressed and not self.is_unsaved):
                 self.carry_out(effects)
                 continue
-            self._outbox.take(effects)
+            self.outbox.take(effects)
             for effect in effects:
                 if isinstance(effect, Abort):
                     self._abort(effect)
@@ -203,10 +154,14 @@ class Stepper(ABC):
         Where something strikes in between (a Ctrl-C while a reporter prints), the rest is carried
         out with those that come next.
         """
-        self._undone.extend(effects)
-        while self._undone:
-            effect = self._undone.popleft()
-            self._fire[type(effect)](effect)
+        waiting = [*self._undone, *effects] if self._undone else list(effects)
+        done = 0
+        try:
+            for effect in waiting:
+                done += 1
+                _FIRE[type(effect)](self, effect)
+        finally:
+            self._undone = waiting[done:]
 
     def cancel(self) -> None:
         """Cancel the turn, keeping what came of an answer; nothing to do when none runs."""
@@ -233,27 +188,15 @@ class Stepper(ABC):
     @property
     def is_unsaved(self) -> bool:
         """Whether something was decided that is not saved for sure, and so not carried out."""
-        return self._outbox.steps > 0 or self._sent is not None
-
-    @property
-    def in_doubt(self) -> bool:
-        """Whether a save was begun, and it is not known what became of it.
-
-        It is under way, or whoever waited for it was struck by something else than its failure.
-        """
-        return self._sent is not None
+        return bool(self.outbox)
 
     def begin_save(self) -> tuple[Save, bytes]:
-        """Take what is to be saved; what is decided from now on is for the next save."""
-        save = self._outbox
-        head = encode_head(self.state, save.effects, self.teller.seq)
-        self._outbox, self._sent = Save(), (save, head)
-        return save, head
+        """Take what is to be saved, and the head that says so; see `Outbox.begin`."""
+        return self.outbox.begin(self.state, self.teller.seq)
 
     def end_save(self, save: Save) -> None:
         """Carry out what is saved now; what follows from that is to be saved next."""
-        self._saves += 1
-        self._sent = None
+        self.outbox.end()
         self._stepping = True
         try:
             out = self.state.out
@@ -268,17 +211,14 @@ class Stepper(ABC):
 
     def find_save(self, stored: Saved | None) -> None:
         """Go on after a save that was in doubt, now that it is known what is stored."""
-        assert self._sent is not None  # noqa: S101  (only then is there a doubt)
-        save, head = self._sent
-        if stored is not None and stored.seq == self._saves + 1 and stored.head == head:
-            return self.end_save(save)
-        save.join(self._outbox)
-        self._outbox, self._sent = save, None
+        save = self.outbox.find(stored)
+        if save is not None:
+            self.end_save(save)
 
     def fail_save(self, error: Exception) -> None:
         """Do nothing any more: what was decided could not be saved."""
         self.broken = error
-        self._outbox, self._sent = Save(), None
+        self.outbox.clear()
         self.pending.clear()
         for effect_id in self.state.out:
             self.stop_work(effect_id)
@@ -298,7 +238,7 @@ class Stepper(ABC):
             if self._store is None:
                 self.carry_out(effects)
             else:
-                self._outbox.take(effects)
+                self.outbox.take(effects)
             if head is not None:
                 self._take_over()
             self._decide()
@@ -332,7 +272,7 @@ class Stepper(ABC):
         everything else is done, as it stands then.
         """
         if self._steps and (isinstance(self._steps[0], Finished) or not self.is_at_work):
-            return self._steps.popleft()
+            return self._steps.pop(0)
         return None
 
     def drop_steps(self) -> None:
@@ -406,49 +346,6 @@ class Stepper(ABC):
         """Make the answer of a preflight."""
         return verdict_on(effect, verdict, self.executor.annotations(effect.name))
 
-    # parts of the effects that take time
-
-    def show(self, reading: Answering, batch: Sequence[ModelEvent]) -> bool:
-        """Take the events of one network read: fold them, and tell their deltas as one event.
-
-        Returns:
-            Whether to read on at once: nobody wants the word, and the answer is still wanted.
-        """
-        reading.fold.feed(batch)
-        deltas = tuple(batch)
-        if not _NO_DELTAS.isdisjoint(map(type, deltas)):
-            deltas = tuple(event for event in deltas if type(event) not in _NO_DELTAS)
-        if deltas:
-            self.teller.tell(ContentDelta(deltas), reading.turn_id)  # type: ignore[arg-type]
-        return (
-            not self.listened
-            and self.teller.stopped_by is None
-            and reading.effect.id in self.state.out
-        )
-
-    def end_of(self, reading: Answering) -> ModelResponded | ModelFailed:
-        """Make the answer to a model call that has been read to its end."""
-        response = reading.fold.finish()
-        if response.failure is None:
-            self.hooked.forget_request()
-            return ModelResponded(reading.effect.id, response)
-        return ModelFailed(reading.effect.id, response, self._jitter())
-
-    def context_of(
-        self, effect: StartTool, progress: Callable[[ToolProgressed], None]
-    ) -> ToolContext:
-        """Make what a running tool may ask."""
-        return ToolContext(
-            self.request_of(effect),
-            progress=lambda message, data: progress(ToolProgressed(effect.id, message, data)),
-            cancelled=lambda: not self.is_wanted(effect.id),
-            dependencies={Share: self.budget.share(effect.call_id), **self._dependencies},
-            approved=effect.granted,
-            answers=effect.answers,
-            denied=effect.denied,
-            token=effect.token,
-        )
-
     def request_of(self, effect: Preflight | StartTool) -> ToolRequest:
         """Make the executor's view of a call."""
         return ToolRequest(
@@ -459,18 +356,6 @@ class Stepper(ABC):
             turn_id=self.turn_id,
             metadata=effect.metadata,
         )
-
-    def end_tool(self, effect: StartTool, *, asks: bool = False) -> None:
-        """Note that a tool runs no more: it is over, or stopped to ask."""
-        self._begun.discard(effect.id)
-        if asks:
-            self.budget.take_back((effect.call_id,))
-        else:
-            self.budget.settle(effect.call_id)
-
-    def seconds_until(self, at: int) -> float:
-        """Seconds until a moment; 0 or less if it has passed."""
-        return (at - self._clock.now_ms()) / 1000
 
     def interrupt(self) -> None:
         """Cancel the turn because an exception leaves the driver."""
@@ -489,5 +374,25 @@ class Stepper(ABC):
             raise self.broken
 
 
-def _stored_with_state(effect: Persist) -> None:
+def _later(stepper: Stepper, effect: Any) -> None:
+    stepper.pending.append(effect)
+
+
+def _stored_with_state(stepper: Stepper, effect: Persist) -> None:
     """Nothing: the transcript is in the state; whoever saves that has saved this."""
+
+
+_FIRE: Final[Mapping[type[Effect], Callable[[Stepper, Any], None]]] = {
+    Emit: Stepper._emit,
+    Persist: _stored_with_state,
+    Yield: Stepper._yield,
+    Abort: Stepper._abort,
+    RunMutators: _later,
+    Prepare: Stepper._prepare,
+    CallModel: _later,
+    Preflight: Stepper._preflight,
+    StartTool: _later,
+    StartTimer: _later,
+    CheckFinish: _later,
+}
+"""How each effect is carried out as far as it needs no waiting."""

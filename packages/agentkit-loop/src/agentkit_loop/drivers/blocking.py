@@ -28,7 +28,8 @@ from agentkit_loop._inputs import Input, Started, TimerFired
 from agentkit_loop._steps import Step
 from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.drivers._stepping import Answering, Stepper
+from agentkit_loop.drivers._performing import Performer
+from agentkit_loop.drivers._stepping import Answering
 from agentkit_loop.ports import BlockingModelSession
 from agentkit_tools_core import Suspension
 
@@ -42,7 +43,7 @@ class _Reading(Answering):
     stream: Iterator[Sequence[ModelEvent]] | None = None
 
 
-class BlockingDriver(Stepper):
+class BlockingDriver(Performer):
     """Drives one session on whatever thread calls `next`, one thread at a time.
 
     Args:
@@ -58,17 +59,6 @@ class BlockingDriver(Stepper):
         self._retired: list[BlockingModelSession] = []
         self._lock = threading.RLock()
         self._at_hand: AnsweredEffect | None = None
-        self._perform: Final[Mapping[type[AnsweredEffect], Callable[[Any], Input | None]]] = {
-            RunMutators: lambda effect: at_once(self.hooked.mutate(effect, self.state)),
-            Prepare: lambda effect: at_once(
-                self.hooked.prepare_hooked(effect, self.state, self.executor)
-            ),
-            CallModel: self._call_model,
-            Preflight: self._check,
-            StartTool: self._run_tool,
-            StartTimer: self._wait,
-            CheckFinish: lambda effect: at_once(self.hooked.check_finish(effect, self.state)),
-        }
 
     def on_thread(self, act: Callable[[], None]) -> None:
         """Do something while no step is under way; it is done when this returns."""
@@ -96,12 +86,12 @@ class BlockingDriver(Stepper):
         with self._lock:
             while self.is_unsaved:
                 try:
-                    if self.in_doubt:
+                    if self.outbox.in_doubt:
                         self.find_save(self._store.load_blocking(self.state.session_id))
                         continue
                     save, head = self.begin_save()
                     self._store.save_blocking(
-                        self.state.session_id, seq=self._saves + 1, head=head, log=save.log
+                        self.state.session_id, seq=self.outbox.saves + 1, head=head, log=save.log
                     )
                 except Exception as error:
                     self.fail_save(error)
@@ -181,11 +171,11 @@ class BlockingDriver(Stepper):
         if self.answering is not None:
             return self._read(self.answering)
         with self._lock:
-            effect = self.pending.popleft() if self.pending else None
+            effect = self.pending.pop(0) if self.pending else None
         if effect is None or not self.is_wanted(effect.id):
             return None  # aborted from another thread
         self._at_hand = effect
-        answer = self._perform[type(effect)](effect)
+        answer = _PERFORM[type(effect)](self, effect)
         self._at_hand = None
         return self._unless_aborted(answer, effect.id)
 
@@ -198,9 +188,18 @@ class BlockingDriver(Stepper):
             self.end_tool(effect)
             self.feed(lost(effect))
         else:
-            self.pending.appendleft(effect)
+            self.pending.insert(0, effect)
 
     # effects that take time
+
+    def _mutate(self, effect: RunMutators) -> Input:
+        return at_once(self.hooked.mutate(effect, self.state))
+
+    def _make_request(self, effect: Prepare) -> Input:
+        return at_once(self.hooked.prepare_hooked(effect, self.state, self.executor))
+
+    def _check_finish(self, effect: CheckFinish) -> Input:
+        return at_once(self.hooked.check_finish(effect, self.state))
 
     def _call_model(self, effect: CallModel) -> Input | None:
         self.answering = _Reading(effect, self.turn_id)
@@ -256,3 +255,15 @@ def _close(reading: _Reading) -> None:
         close()
     except Exception as error:
         log_unclosed(error)
+
+
+_PERFORM: Final[Mapping[type[AnsweredEffect], Callable[[BlockingDriver, Any], Input | None]]] = {
+    RunMutators: BlockingDriver._mutate,
+    Prepare: BlockingDriver._make_request,
+    CallModel: BlockingDriver._call_model,
+    Preflight: BlockingDriver._check,
+    StartTool: BlockingDriver._run_tool,
+    StartTimer: BlockingDriver._wait,
+    CheckFinish: BlockingDriver._check_finish,
+}
+"""How each effect is performed that takes time."""

@@ -51,7 +51,8 @@ from agentkit_loop._inputs import Input, Started, TimerFired
 from agentkit_loop._steps import ApprovalAsk, Step
 from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.drivers._stepping import Answering, Stepper
+from agentkit_loop.drivers._performing import Performer
+from agentkit_loop.drivers._stepping import Answering
 from agentkit_loop.ports import ModelSession
 from agentkit_tools_core import Suspension
 
@@ -72,7 +73,7 @@ class _Reading(Answering):
     stream: AsyncIterator[Sequence[ModelEvent]] | None = None
 
 
-class ConcurrentDriver(Stepper):
+class ConcurrentDriver(Performer):
     """Drives one session, on the event loop on which it was made.
 
     Args:
@@ -101,15 +102,6 @@ class ConcurrentDriver(Stepper):
         self._open: tuple[ApprovalAsk, anyio.CancelScope] | None = None
         """What the host is being asked."""
         self._context = copy_context()
-        self._perform: Final[Mapping[type[AnsweredEffect], Callable[[Any], Awaitable[Any]]]] = {
-            RunMutators: lambda effect: self.hooked.mutate(effect, self.state),
-            Prepare: lambda effect: self.hooked.prepare_hooked(effect, self.state, self.executor),
-            CallModel: self._call_model,
-            Preflight: self._check,
-            StartTool: self._run_tool,
-            StartTimer: self._wait,
-            CheckFinish: lambda effect: self.hooked.check_finish(effect, self.state),
-        }
 
     # inputs
 
@@ -170,7 +162,7 @@ class ConcurrentDriver(Stepper):
                 self._join_in()
 
     async def _save(self) -> None:
-        doubt = self.in_doubt
+        doubt = self.outbox.in_doubt
         try:
             # A save that has begun is waited for: only then is it known what is stored.
             with anyio.CancelScope(shield=True):
@@ -179,7 +171,7 @@ class ConcurrentDriver(Stepper):
                 else:
                     save, head = self.begin_save()
                     await self._store.save(
-                        self.state.session_id, seq=self._saves + 1, head=head, log=save.log
+                        self.state.session_id, seq=self.outbox.saves + 1, head=head, log=save.log
                     )
         except Exception as error:
             self.fail_save(error)
@@ -336,7 +328,7 @@ class ConcurrentDriver(Stepper):
                 # What is approved in the meantime joins the others.
                 return await self._side_by_side()
             if self.pending:
-                answer = await self._perform_one(self.pending.popleft())
+                answer = await self._perform_one(self.pending.pop(0))
             elif self._waits_for_home:
                 await self.something_new()
         if answer is not None:
@@ -352,7 +344,7 @@ class ConcurrentDriver(Stepper):
 
     async def _one_by_one(self) -> None:
         while self._is_quick and not self.is_stopped:
-            answer = await self._perform_one(self.pending.popleft())
+            answer = await self._perform_one(self.pending.pop(0))
             if answer is not None:
                 self.feed(answer)
             if self.is_unsaved:
@@ -397,7 +389,7 @@ class ConcurrentDriver(Stepper):
             return
         self._send_home()
         while self.pending:
-            self._start(self._group, self._work, self.pending.popleft())
+            self._start(self._group, self._work, self.pending.pop(0))
 
     def _start(
         self, group: anyio.abc.TaskGroup, work: Callable[[Any], Coroutine[Any, Any, None]], one: Any
@@ -447,7 +439,7 @@ class ConcurrentDriver(Stepper):
             return None
         with self._scope_of(effect.id):
             try:
-                answer = await self._perform[type(effect)](effect)
+                answer = await _PERFORM[type(effect)](self, effect)
             except anyio.get_cancelled_exc_class() as error:
                 if _is_cancelled():
                     raise
@@ -472,6 +464,15 @@ class ConcurrentDriver(Stepper):
             scope.cancel()
 
     # effects that take time
+
+    async def _mutate(self, effect: RunMutators) -> Input:
+        return await self.hooked.mutate(effect, self.state)
+
+    async def _make_request(self, effect: Prepare) -> Input:
+        return await self.hooked.prepare_hooked(effect, self.state, self.executor)
+
+    async def _check_finish(self, effect: CheckFinish) -> Input:
+        return await self.hooked.check_finish(effect, self.state)
 
     async def _call_model(self, effect: CallModel) -> Input | None:
         self.answering = _Reading(effect, self.turn_id)
@@ -545,3 +546,17 @@ async def _close(reading: _Reading) -> None:
             await close()
         except Exception as error:
             log_unclosed(error)
+
+
+_PERFORM: Final[
+    Mapping[type[AnsweredEffect], Callable[[ConcurrentDriver, Any], Awaitable[Input | None]]]
+] = {
+    RunMutators: ConcurrentDriver._mutate,
+    Prepare: ConcurrentDriver._make_request,
+    CallModel: ConcurrentDriver._call_model,
+    Preflight: ConcurrentDriver._check,
+    StartTool: ConcurrentDriver._run_tool,
+    StartTimer: ConcurrentDriver._wait,
+    CheckFinish: ConcurrentDriver._check_finish,
+}
+"""How each effect is performed that takes time."""
