@@ -305,3 +305,39 @@ async def test_a_group_of_exceptions_comes_out_of_a_session_as_it_went_in() -> N
             raise ExceptionGroup("two", [ValueError("a"), TypeError("b")])
 
     assert [type(one) for one in raised.value.exceptions] == [ValueError, TypeError]
+
+
+async def test_what_is_said_after_the_kernel_began_a_turn_by_itself_comes_after_that_turn() -> None:
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    model = ScriptedModel(call("job"), "meanwhile", "so it is done", "yes")
+    async with Agent(model=model, tools=[job], config=config).session() as session:
+        session.submit("go")
+        await session.next()
+        await session.wait_background()
+        assert session.view.is_running, "the kernel goes on with what came of the call"
+
+        result = await session.prompt("and?")
+
+        assert result.text == "yes"
+        assert [item.text for item in session.transcript if item.kind == "assistant"] == [
+            "", "meanwhile", "so it is done", "yes",
+        ]  # fmt: skip
+
+
+async def test_a_cancelled_turn_is_not_gone_on_with_when_a_background_call_is_over() -> None:
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    model = ScriptedModel(call("job"), Reply.of("Hel", hangs=True))
+    async with Agent(model=model, tools=[job], config=config).session() as session:
+        async with anyio.create_task_group() as group:
+
+            async def stop() -> None:
+                while not model.open_responses:
+                    await anyio.sleep(0)
+                session.cancel()
+
+            group.start_soon(stop)
+            with anyio.fail_after(5):
+                result = await session.prompt("go")
+
+        assert result.end is TurnEnd.CANCELLED
+        assert RAN == [], "it did not wait for the call"

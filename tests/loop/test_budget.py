@@ -3,7 +3,7 @@
 import anyio
 
 from agentkit_core import TokenUsage, ToolCall, Usage
-from agentkit_loop import Agent, Limits, LoopConfig, Share
+from agentkit_loop import Agent, Limits, LoopConfig, TurnBudget
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
 from agentkit_tools_core import ToolContext, tool
 
@@ -13,7 +13,7 @@ SEEN: list[str | None] = []
 @tool
 async def spend(context: ToolContext) -> None:
     """Spend 100 tokens, and never end."""
-    share = context.get(Share)
+    share = context.get(TurnBudget)
     share.charge(Usage(TokenUsage(input=100), requests=1, reported_requests=1))
     SEEN.append(share.limit_reached())
     await anyio.sleep_forever()
@@ -22,7 +22,7 @@ async def spend(context: ToolContext) -> None:
 @tool
 def look(context: ToolContext) -> None:
     """See whether anything is left."""
-    SEEN.append(context.get(Share).limit_reached())
+    SEEN.append(context.get(TurnBudget).limit_reached())
 
 
 def asking(one: ToolCall) -> Reply:
@@ -49,7 +49,7 @@ async def test_time_passes_for_a_call_while_nothing_happens() -> None:
     def wait(context: ToolContext) -> None:
         """Let time pass."""
         clock.advance(5)
-        SEEN.append(context.get(Share).limit_reached())
+        SEEN.append(context.get(TurnBudget).limit_reached())
 
     config = LoopConfig(limits=Limits(max_duration_s=4))
     model = ScriptedModel(asking(call("wait")))
@@ -64,7 +64,9 @@ async def test_what_a_call_spent_before_its_time_was_up_is_gone_for_the_rest_of_
     @tool(timeout_s=0.02)
     async def slow(context: ToolContext) -> None:
         """Spend 100 tokens, and take too long."""
-        context.get(Share).charge(Usage(TokenUsage(input=100), requests=1, reported_requests=1))
+        context.get(TurnBudget).charge(
+            Usage(TokenUsage(input=100), requests=1, reported_requests=1)
+        )
         await anyio.sleep_forever()
 
     model = ScriptedModel(asking(call("slow")), asking(call("look", {}, "c2")), say("ok"))

@@ -18,9 +18,9 @@ from agentkit_core import (
 from agentkit_loop import (
     Agent,
     AskAgain,
+    EndTurn,
     Hook,
     RunFacts,
-    Stop,
     TurnEnd,
     TurnResult,
 )
@@ -89,8 +89,8 @@ async def test_c07_a_request_hook_may_ask_another_model_for_one_call_only() -> N
 
 async def test_a_request_hook_may_end_the_turn_instead() -> None:
     class Enough(Hook):
-        def before_request(self, request: ModelRequest, facts: RunFacts, /) -> Stop | None:
-            return Stop() if facts.model_calls else None
+        def before_request(self, request: ModelRequest, facts: RunFacts, /) -> EndTurn | None:
+            return EndTurn() if facts.model_calls else None
 
     model = ScriptedModel(call("add", {"a": 1}), "never")
     result = await Agent(model=model, tools=[add], hooks=[Enough()]).run("go")

@@ -5,7 +5,7 @@ from agentkit_loop._agent import Agent
 from agentkit_loop._agent_tool import AgentTool
 from agentkit_loop._approving import OnApproval
 from agentkit_loop._blocking_session import BlockingSession
-from agentkit_loop._budget import Share
+from agentkit_loop._budget import TurnBudget
 from agentkit_loop._config import (
     BackgroundDone,
     BusyInput,
@@ -47,7 +47,7 @@ from agentkit_loop._errors import (
     WrongModelForm,
     WrongStoreForm,
 )
-from agentkit_loop._hooks import AskAgain, Hook, RunFacts, Stop
+from agentkit_loop._hooks import AskAgain, EndTurn, Hook, RunFacts
 from agentkit_loop._inputs import (
     Answer,
     Cancel,
@@ -191,7 +191,7 @@ __all__ = [
     "Mutation",
     "Mutator",
     "RunFacts",
-    "Stop",
+    "EndTurn",
     # what a run tells
     "ApprovalOutcome",
     "ApprovalRequired",
@@ -236,7 +236,7 @@ __all__ = [
     "ModelSession",
     "Reporter",
     "Saved",
-    "Share",
+    "TurnBudget",
     "Store",
     # the kernel
     "CallState",

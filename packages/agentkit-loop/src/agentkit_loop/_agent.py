@@ -33,7 +33,7 @@ from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
 from agentkit_loop._agent_tool import AgentTool
 from agentkit_loop._approving import OnApproval
 from agentkit_loop._blocking_session import BlockingSession
-from agentkit_loop._budget import Share
+from agentkit_loop._budget import TurnBudget
 from agentkit_loop._clock import SystemClock
 from agentkit_loop._config import LoopConfig
 from agentkit_loop._conversation import Prompt, instructions_of
@@ -327,8 +327,8 @@ class Agent:
             self, name=name, description=description, blocking=blocking, annotations=annotations
         )
 
-    def inner(
-        self, snapshot: bytes | None, above: Share | None, hook: Hook
+    def _inner(
+        self, snapshot: bytes | None, above: TurnBudget | None, hook: Hook
     ) -> AbstractAsyncContextManager[Session]:
         """Open a session for a tool of another run; see `AgentTool`.
 
@@ -340,10 +340,10 @@ class Agent:
         begun = self._begun(_new_id(), (), None) if snapshot is None else self._resumed(snapshot)
         return self._opened(begun, None, _Inner(above, hook))
 
-    def inner_blocking(
-        self, snapshot: bytes | None, above: Share | None, hook: Hook
+    def _inner_blocking(
+        self, snapshot: bytes | None, above: TurnBudget | None, hook: Hook
     ) -> AbstractContextManager[BlockingSession]:
-        """Open a session for a tool of another run, without an event loop; see `inner`."""
+        """Open a session for a tool of another run, without an event loop; see `_inner`."""
         begun = self._begun(_new_id(), (), None) if snapshot is None else self._resumed(snapshot)
         return self._opened_blocking(begun, None, _Inner(above, hook))
 
@@ -478,7 +478,7 @@ class Agent:
 class _Inner(Struct, frozen=True):
     """What ties a session to the run whose tool it is."""
 
-    above: Share | None
+    above: TurnBudget | None
     hook: Hook
 
 

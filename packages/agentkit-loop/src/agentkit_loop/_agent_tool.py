@@ -19,8 +19,8 @@ from agentkit_core import (
     ToolSpec,
     Usage,
 )
-from agentkit_loop._budget import Share
-from agentkit_loop._hooks import Hook, RunFacts, Stop
+from agentkit_loop._budget import TurnBudget
+from agentkit_loop._hooks import EndTurn, Hook, RunFacts
 from agentkit_loop._steps import AfterRound, ApprovalAsk, ApprovalRequested, Finished, Step
 from agentkit_loop.events import (
     Envelope,
@@ -128,13 +128,13 @@ class AgentTool:
     async def _work(self, task: str, context: ToolContext) -> ToolReturn:
         snapshot = _snapshot_in(context.token)
         run = _Run(self._spec.name, context)
-        async with self._agent.inner(snapshot, run.share, run) as session:
+        async with self._agent._inner(snapshot, run.share, run) as session:
             run.begin(session, None if snapshot is not None else task)
             while True:
                 step = await session.next()
-                if isinstance(step, ApprovalRequested) and not await session.answer(step):
+                if isinstance(step, ApprovalRequested) and not await session._have_answered(step):
                     run.ask(step, session.snapshot())
-                if isinstance(step, Finished) and await session.goes_on():
+                if isinstance(step, Finished) and await session._goes_on():
                     run.count(step.result)
                     continue
                 if (result := run.end(step, session)) is not None:
@@ -143,11 +143,11 @@ class AgentTool:
     def _work_blocking(self, task: str, context: ToolContext) -> ToolReturn:
         snapshot = _snapshot_in(context.token)
         run = _Run(self._spec.name, context)
-        with self._agent.inner_blocking(snapshot, run.share, run) as session:
+        with self._agent._inner_blocking(snapshot, run.share, run) as session:
             run.begin(session, None if snapshot is not None else task)
             while True:
                 step = session.next()
-                if isinstance(step, ApprovalRequested) and not session.answer(step):
+                if isinstance(step, ApprovalRequested) and not session._have_answered(step):
                     run.ask(step, session.snapshot())
                 if (result := run.end(step, session)) is not None:
                     return result
@@ -163,16 +163,16 @@ class _Run(Hook):
         self._used = Usage()
         self._stopped = False
         try:
-            self.share: Share | None = context.get(Share)
+            self.share: TurnBudget | None = context.get(TurnBudget)
         except MissingDependency:
             self.share = None
 
-    def before_request(self, request: ModelRequest, facts: RunFacts, /) -> Stop | None:
+    def before_request(self, request: ModelRequest, facts: RunFacts, /) -> EndTurn | None:
         """Stop where the outer turn may spend no more, or wants the result no more."""
         if self._context.cancelled:
-            return Stop()
+            return EndTurn()
         self._limit = None if self.share is None else self.share.limit_reached()
-        return None if self._limit is None else Stop()
+        return None if self._limit is None else EndTurn()
 
     def begin(self, session: Session | BlockingSession, task: str | None) -> None:
         """Say what is to be done, or what was answered meanwhile."""

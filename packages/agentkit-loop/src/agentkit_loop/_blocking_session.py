@@ -157,10 +157,10 @@ class BlockingSession(Conversation):
     def _ends_stream(self, step: Step) -> bool:
         """Do what a step asks for; whether the host has the word, or all is done."""
         if isinstance(step, ApprovalRequested):
-            return not self.answer(step)
+            return not self._have_answered(step)
         return self._go_on(step) is not None
 
-    def answer(self, step: ApprovalRequested) -> bool:
+    def _have_answered(self, step: ApprovalRequested) -> bool:
         """Have the agent's `on_approval` answer; whether there is one."""
         return self._on_approval is not None and self._answer(step.asks)
 

@@ -19,7 +19,7 @@ _Path = tuple[ToolCallId, ...]
 
 
 class Budget:
-    """The purse of the turn that runs; a tool gets its `Share` by `context.get(Share)`.
+    """The purse of the turn that runs; a tool gets its `TurnBudget` by `context.get(TurnBudget)`.
 
     May be used from any thread; one call charges from one thread at a time. What is charged here
     is not counted a second time: it stands for a call until that call's result, which has to
@@ -32,7 +32,7 @@ class Budget:
     """
 
     def __init__(
-        self, state: Callable[[], State], now_ms: Callable[[], int], above: Share | None = None
+        self, state: Callable[[], State], now_ms: Callable[[], int], above: TurnBudget | None = None
     ) -> None:
         self._state = state
         self._now_ms = now_ms
@@ -65,9 +65,9 @@ class Budget:
         # Answers of this agent's own model are no business of its tools.
         return limit_reached(replace(state.config.limits, max_model_calls=None), spent)
 
-    def share(self, call_id: ToolCallId) -> Share:
+    def share(self, call_id: ToolCallId) -> TurnBudget:
         """Give a call its own way to the purse."""
-        return Share(self, call_id)
+        return TurnBudget(self, call_id)
 
     def charge(self, path: _Path, usage: Usage) -> None:
         """Count what a call has used; adds to what it was charged before.
@@ -113,7 +113,7 @@ class Budget:
         ]
 
 
-class Share:
+class TurnBudget:
     """A budget, as one call sees it."""
 
     def __init__(self, budget: Budget, call_id: ToolCallId) -> None:

@@ -68,6 +68,11 @@ Prompt = str | Item | Sequence[Item]
 """What a host says: a text becomes a user item."""
 
 
+def is_stopped(step: Finished) -> bool:
+    """Whether nothing is to follow a turn by itself: it was cancelled, or it failed."""
+    return step.result.end in (TurnEnd.CANCELLED, TurnEnd.ERROR)
+
+
 def items_of(prompt: Prompt) -> tuple[Item, ...]:
     """Make items of what a host says, none of a blank text; the caller's list is not kept."""
     match prompt:
@@ -361,9 +366,15 @@ class Conversation:
     # the host's side of a run
 
     def _begin(self, prompt: Prompt, action: str) -> None:
-        """Begin a turn with what the host says."""
+        """Begin a turn with what the host says.
+
+        A turn that the kernel has begun by itself, because a call in the background was over, is
+        gone on with; what the host says comes after it.
+        """
         if self._driver.state.turn is not None:
-            raise TurnRunning(action)
+            if not self._driver.pending:
+                raise TurnRunning(action)
+            return self.submit(prompt, lane=Lane.NEXT)
         self._driver.drop_steps()
         self.submit(prompt)
         self._post(Continue())
@@ -386,8 +397,7 @@ class Conversation:
             case AfterRound():
                 self._post(Continue())
             case Finished(result=result):
-                stopped = result.end in (TurnEnd.CANCELLED, TurnEnd.ERROR)
-                if stopped or not self._has_more:
+                if is_stopped(step) or not self._has_more:
                     return result
                 self._post(Continue())
             case AwaitingInput() | Busy():

@@ -48,7 +48,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
         )
 
 
-class Stop(Struct, frozen=True):
+class EndTurn(Struct, frozen=True):
     """End the turn here, as completed, without asking the model again."""
 
 
@@ -64,7 +64,7 @@ class Hook(ToolHook):
 
     def before_request(
         self, request: ModelRequest, facts: RunFacts, /
-    ) -> ModelRequest | Stop | Awaitable[ModelRequest | Stop | None] | None:
+    ) -> ModelRequest | EndTurn | Awaitable[ModelRequest | EndTurn | None] | None:
         """Look at a request before it is sent; what is changed is changed for this one only.
 
         The place for a context that is cut or enriched for the model's eyes (`items`), other
@@ -72,7 +72,7 @@ class Hook(ToolHook):
         model call, and again for an attempt that goes on after a crash.
 
         Returns:
-            The request to send, `Stop`, or None to leave it as it is.
+            The request to send, `EndTurn`, or None to leave it as it is.
         """
         return None
 
@@ -125,11 +125,13 @@ class Hooks:
         """The same, with one more that is asked after all others."""
         return Hooks((*self.all, hook))
 
-    async def before_request(self, request: ModelRequest, facts: RunFacts) -> ModelRequest | Stop:
+    async def before_request(
+        self, request: ModelRequest, facts: RunFacts
+    ) -> ModelRequest | EndTurn:
         """Ask about a request."""
         for ask in self.request:
             answer = await settled(ask(request, facts))
-            if isinstance(answer, Stop):
+            if isinstance(answer, EndTurn):
                 return answer
             if answer is not None:
                 request = _checked(answer, ModelRequest)

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_loop._approving import decision_on
-from agentkit_loop._conversation import Conversation, Prompt
+from agentkit_loop._conversation import Conversation, Prompt, is_stopped
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._inputs import Configure, Continue
 from agentkit_loop._steps import ApprovalAsk, ApprovalRequested, Finished, Step
@@ -250,7 +250,7 @@ class Session(Conversation):
                 if not await self._answer(self._to_ask(step)):
                     await driver.something_new()
                 continue
-            if isinstance(step, Finished) and await self.goes_on():
+            if isinstance(step, Finished) and not is_stopped(step) and await self._goes_on():
                 continue
             result = self._go_on(step)
             if result is not None:
@@ -262,7 +262,7 @@ class Session(Conversation):
         else:
             self._post(Continue())
 
-    async def goes_on(self) -> bool:
+    async def _goes_on(self) -> bool:
         """Wait for what follows a turn that is over, if calls in the background do; whether so."""
         if not self._is_followed:
             return False
@@ -273,10 +273,10 @@ class Session(Conversation):
     async def _ends_stream(self, step: Step) -> bool:
         """Do what a step asks for; whether the host has the word, or all is done."""
         if isinstance(step, ApprovalRequested):
-            return not await self.answer(step)
+            return not await self._have_answered(step)
         return self._go_on(step) is not None
 
-    async def answer(self, step: ApprovalRequested) -> bool:
+    async def _have_answered(self, step: ApprovalRequested) -> bool:
         """Have the agent's `on_approval` answer; whether there is one."""
         return self._on_approval is not None and await self._answer(step.asks)
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse, decode_json
 from agentkit_loop._errors import NoResult
-from agentkit_loop._hooks import AskAgain, Hook, RunFacts, Stop
+from agentkit_loop._hooks import AskAgain, EndTurn, Hook, RunFacts
 from agentkit_loop.events import TurnEnd, TurnResult
 from agentkit_tools_core import InvalidToolInput, ToolRegistry, ToolReturn, tool
 
@@ -123,10 +123,10 @@ class Wanted(Hook, Generic[T]):
 
     def before_request(
         self, request: ModelRequest, facts: RunFacts, /
-    ) -> ModelRequest | Stop | None:
+    ) -> ModelRequest | EndTurn | None:
         """Tell the model of which type the result has to be, or give up."""
         if self._left < 0:
-            return Stop()
+            return EndTurn()
         if self._mode is ResultMode.TOOL:
             return None
         wanted = JsonSchemaFormat(self._tool.spec.input_schema, name=TOOL_NAME)

@@ -17,7 +17,7 @@ from agentkit_core import (
     ToolSpec,
 )
 from agentkit_loop._effects import CheckFinish, Prepare, RunMutators
-from agentkit_loop._hooks import Hooks, RunFacts, Stop
+from agentkit_loop._hooks import EndTurn, Hooks, RunFacts
 from agentkit_loop._inputs import (
     FinishChecked,
     Input,
@@ -82,7 +82,7 @@ class Hooked:
             found = await self.hooks.before_request(request, RunFacts.of(state))
         except Exception as error:
             return Prepared(effect.id, error=_told("a hook before the request", error))
-        if isinstance(found, Stop):
+        if isinstance(found, EndTurn):
             return Prepared(effect.id, stop=True)
         self._request = found
         return Prepared(effect.id, self._offered(found))

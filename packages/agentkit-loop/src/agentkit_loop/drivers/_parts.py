@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agentkit_loop._budget import Share
+from agentkit_loop._budget import TurnBudget
 from agentkit_loop._hooks import Hooks
 from agentkit_loop._mutators import Mutator
 from agentkit_loop._state import State
@@ -33,7 +33,7 @@ class Parts(Struct, kw_only=True):
     """Objects for tools, by type."""
     hooks: Hooks
     mutators: Sequence[Mutator] = ()
-    above: Share | None = None
+    above: TurnBudget | None = None
     """The budget of the run whose tool this run is."""
     store: Any = None
     """Where the session is saved, in the driver's own form; None means nowhere."""

@@ -13,7 +13,7 @@ from agentkit_core import (
     ResponseStarted,
     UsageReported,
 )
-from agentkit_loop._budget import Share
+from agentkit_loop._budget import TurnBudget
 from agentkit_loop._effects import StartTool
 from agentkit_loop._inputs import ModelFailed, ModelResponded, ToolProgressed
 from agentkit_loop.drivers._stepping import Answering, Stepper
@@ -61,7 +61,7 @@ class Performer(Stepper, ABC):
             self.request_of(effect),
             progress=lambda message, data: progress(ToolProgressed(effect.id, message, data)),
             cancelled=lambda: not self.is_wanted(effect.id),
-            dependencies={Share: self.budget.share(effect.call_id), **self._dependencies},
+            dependencies={TurnBudget: self.budget.share(effect.call_id), **self._dependencies},
             approved=effect.granted,
             answers=effect.answers,
             denied=effect.denied,
