@@ -6,7 +6,16 @@ from typing import Any
 import anyio
 import pytest
 
-from agentkit_core import FailureKind, ModelRequest, SessionId, TokenUsage, ToolResult, Usage
+from agentkit_core import (
+    FailureKind,
+    ModelRequest,
+    SessionId,
+    TokenUsage,
+    ToolAnnotations,
+    ToolFailure,
+    ToolResult,
+    Usage,
+)
 from agentkit_loop import (
     Agent,
     ApprovalRequested,
@@ -380,3 +389,22 @@ def test_a_sync_one_begins_no_more_calls_once_its_result_is_not_wanted_any_more(
 
     assert result.end is TurnEnd.CANCELLED
     assert RAN == []
+
+
+async def test_u06_what_an_inner_agent_used_counts_though_its_call_was_stopped() -> None:
+    @tool
+    async def hang() -> str:
+        """Hang."""
+        await anyio.sleep_forever()
+        return "never"
+
+    usage = Usage(TokenUsage(input=300, output=100), requests=1, reported_requests=1)
+    inner = Agent(model=ScriptedModel(Reply.of(call("hang"), usage=usage)), tools=[hang])
+    patient = inner.as_tool("clerk", "Work.", annotations=ToolAnnotations(timeout_s=0.05))
+    model = ScriptedModel(task(), say("ok", input=1, output=1))
+    result = await Agent(model=model, tools=[patient]).run("go")
+
+    assert result.text == "ok"
+    assert result_of(result).failure is ToolFailure.TIMED_OUT
+    assert result_of(result).usage == usage
+    assert result.usage.tokens.total == 402

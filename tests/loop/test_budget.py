@@ -3,7 +3,7 @@
 import anyio
 
 from agentkit_core import TokenUsage, ToolCall, Usage
-from agentkit_loop import Agent, Limits, LoopConfig, TurnBudget
+from agentkit_loop import Agent, Limits, LoopConfig, TurnBudget, TurnEnd
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
 from agentkit_tools_core import ToolContext, tool
 
@@ -71,6 +71,8 @@ async def test_what_a_call_spent_before_its_time_was_up_is_gone_for_the_rest_of_
 
     model = ScriptedModel(asking(call("slow")), asking(call("look", {}, "c2")), say("ok"))
     config = LoopConfig(limits=Limits(max_tokens=50))
-    await Agent(model=model, tools=[slow, look], config=config).run("go")
+    result = await Agent(model=model, tools=[slow, look], config=config).run("go")
 
-    assert SEEN == ["max_tokens"]
+    assert (result.end, result.limit) == (TurnEnd.LIMIT, "max_tokens")
+    assert result.usage.tokens.input == 101
+    assert SEEN == [], "the model was not asked again"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentkit_core import Item, ToolCallId
+from agentkit_core import Item, ToolCallId, Usage
 from agentkit_loop import (
     EDGES,
     BackgroundDone,
@@ -31,6 +31,7 @@ from agentkit_loop import (
     TimerKind,
     ToolDone,
     ToolProgressed,
+    ToolSpent,
     TurnEnd,
 )
 from agentkit_loop._phases import HANDLERS
@@ -111,6 +112,7 @@ def in_phase(phase: Phase) -> Rig:
 ASIDE: dict[str, Callable[[Rig], Rig]] = {
     "begins": lambda rig: rig.begin("bg"),
     "progresses": lambda rig: rig.give(ToolProgressed(rig.out(StartTool, "bg").id, "half")),
+    "spends": lambda rig: rig.give(ToolSpent(rig.out(StartTool, "bg").id, Usage(requests=1))),
     "asks": lambda rig: rig.stop_to_ask("bg", "which"),
     "is answered": lambda rig: rig.stop_to_ask("bg", "which").resolve("which"),
     "is denied": lambda rig: rig.stop_to_ask("bg", "which").resolve("which", approve=False),
@@ -185,7 +187,9 @@ RARE = {(Phase.ROUND, given, target) for given in ENDS_ROUND for target in AFTER
     for given in BEGINS_TURN
     for target in (Phase.PREPARING, Phase.MUTATING)
 }
-RARE |= {(phase, given, phase) for phase in IN_A_TURN for given in (Started, ToolProgressed)}
+RARE |= {
+    (phase, given, phase) for phase in IN_A_TURN for given in (Started, ToolProgressed, ToolSpent)
+}
 
 
 @pytest.mark.parametrize("given", ENDS_ROUND)

@@ -1,5 +1,6 @@
 """Tricky cases of limits: what a turn may spend, and what it keeps when it may spend no more."""
 
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -20,6 +21,8 @@ from agentkit_core import (
 )
 from agentkit_loop import (
     CallModel,
+    CancelCall,
+    Close,
     Limits,
     LoopConfig,
     ModelCallStarted,
@@ -28,6 +31,7 @@ from agentkit_loop import (
     Preflight,
     StartTool,
     ToolDone,
+    ToolSpent,
     TurnEnd,
     model_request,
 )
@@ -297,3 +301,43 @@ def test_model_calls_are_told_with_their_number_and_attempt() -> None:
 
     started = [one for one in rig.events if isinstance(one, ModelCallStarted)]
     assert [(one.call, one.attempt) for one in started] == [(1, 2), (2, 1)]
+
+
+SPENT = Usage(TokenUsage(input=30, output=10), requests=1, reported_requests=1)
+
+
+@pytest.mark.parametrize(
+    "ends_it",
+    [
+        lambda rig: rig.cancel(),
+        lambda rig: rig.give(CancelCall(ToolCallId("a"))),
+        lambda rig: rig.ring(),
+        lambda rig: rig.begin("a").lose(StartTool),
+        lambda rig: rig.give(Close()),
+    ],
+)
+def test_u06_what_a_call_has_used_counts_though_it_never_ends_well(
+    ends_it: Callable[[Rig], Rig],
+) -> None:
+    rig = Rig().ask().answer("a").allow("a", timeout_s=5.0)
+    before = rig.state.turn.usage if rig.state.turn is not None else Usage()
+    rig.give(ToolSpent(rig.out(StartTool).id, SPENT)).give(ToolSpent(rig.out(StartTool).id, SPENT))
+    assert rig.state.turn is not None
+    assert rig.state.turn.usage == before, "it counts once, and that is when the call is over"
+
+    ends_it(rig)
+
+    (result,) = rig.state.transcript[-1].tool_results
+    assert result.usage == SPENT + SPENT
+
+
+def test_u06_what_a_tool_says_in_the_end_counts_instead_of_what_it_said_on_the_way() -> None:
+    rig = Rig().ask().answer("a").allow("a")
+    rig.give(ToolSpent(rig.out(StartTool).id, SPENT))
+    whole = ToolResult(call_id=ToolCallId("a"), output=TextOutput("r"), usage=SPENT)
+    before = rig.state.turn.usage if rig.state.turn is not None else Usage()
+
+    rig.give(ToolDone(rig.out(StartTool).id, whole))
+
+    assert rig.state.turn is not None
+    assert rig.state.turn.usage == before + SPENT

@@ -75,6 +75,7 @@ from agentkit_loop._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolSpent,
     Unqueue,
 )
 from agentkit_loop._kernel import fork, resume, start, step
@@ -280,6 +281,7 @@ __all__ = [
     "ToolAsked",
     "ToolDone",
     "ToolProgressed",
+    "ToolSpent",
     "Unqueue",
     # its effects
     "Abort",

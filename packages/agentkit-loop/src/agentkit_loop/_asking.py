@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalId, Want
+from agentkit_core import ApprovalId, Usage, Want
 from agentkit_loop._draft import Draft
 from agentkit_loop._effects import StartTool
 from agentkit_loop._inputs import ToolAsked
@@ -129,7 +129,10 @@ def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
             detaches,
         )
     )
-    return replace(call, status=CallStatus.RUNNING, effect_id=effect_id, started=True)
+    # A tool that goes on says anew what it has used.
+    return replace(
+        call, status=CallStatus.RUNNING, effect_id=effect_id, started=True, spent=Usage()
+    )
 
 
 def _settled(call: CallState) -> CallState:

@@ -29,12 +29,19 @@ class Budget:
         state: Gives the session as it stands.
         now_ms: Says what time it is; the session hears of that only when something happens.
         above: The purse of the run whose tool this run is; None if it is nobody's.
+        told: Takes what each call was charged, for the kernel.
     """
 
     def __init__(
-        self, state: Callable[[], State], now_ms: Callable[[], int], above: TurnBudget | None = None
+        self,
+        state: Callable[[], State],
+        now_ms: Callable[[], int],
+        above: TurnBudget | None = None,
+        *,
+        told: Callable[[ToolCallId, Usage], None] = lambda call_id, usage: None,
     ) -> None:
         self._state = state
+        self._told = told
         self._now_ms = now_ms
         self._above = above
         self._charged: dict[_Path, tuple[TurnId | None, Usage]] = {}
@@ -79,6 +86,7 @@ class Budget:
         turn = self._state().turn
         _, before = self._charged.get(path, (None, Usage()))
         self._charged[path] = None if turn is None else turn.id, before + usage
+        self._told(path[0], usage)
         if self._above is not None:
             self._above.charge_within(path, usage)
 

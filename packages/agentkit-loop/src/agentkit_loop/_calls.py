@@ -41,11 +41,12 @@ RUN_AGAIN: Final = "run {name} again, though it may have had its effect already"
 def error_result(
     call: CallState, text: str, failure: ToolFailure, *, started: bool = False
 ) -> ToolResult:
-    """Make the result of a call that the loop answers itself."""
+    """Make the result of a call that the loop answers itself, with what it spent until now."""
     return ToolResult(
         call_id=call.id,
         output=TextOutput(text),
         is_error=True,
         failure=failure,
         started=started,
+        usage=call.spent if call.spent.requests else None,
     )

@@ -4,7 +4,7 @@
                 Prepare       Prepared
                 CallModel     ModelResponded or ModelFailed
                 Preflight     PreflightAllowed, PreflightRefused or PreflightAsked
-                StartTool     Started?, ToolProgressed*, then ToolDone or ToolAsked
+                StartTool     Started?, ToolProgressed*, ToolSpent*, then ToolDone or ToolAsked
                 StartTimer    TimerFired
                 CheckFinish   FinishChecked
     not         Abort, Emit, Persist, Yield

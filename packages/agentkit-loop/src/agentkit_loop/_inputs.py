@@ -5,7 +5,7 @@
     Continue   Configure     Prepared
     Resolve    Reset         ModelResponded    ModelFailed
     Cancel     CancelCall    PreflightAllowed  PreflightRefused  PreflightAsked
-    Close                    Started  ToolProgressed  ToolAsked  ToolDone
+    Close                    Started  ToolProgressed  ToolSpent  ToolAsked  ToolDone
                              TimerFired
                              FinishChecked
                              Lost, which answers any effect
@@ -27,6 +27,7 @@ from agentkit_core import (
     ModelResponse,
     ToolCallId,
     ToolResult,
+    Usage,
 )
 from agentkit_loop._config import LoopConfig
 from agentkit_loop._effects import EffectId
@@ -220,6 +221,16 @@ class ToolProgressed(_Answer, frozen=True, tag="tool_progressed"):
     data: JsonValue = None
 
 
+class ToolSpent(_Answer, frozen=True, tag="tool_spent"):
+    """`StartTool`: the tool has used a model by itself; the effect stays unanswered.
+
+    Counts only if the loop has to answer the call itself (it is cancelled, stopped or lost): the
+    tool's own result says what it used in all.
+    """
+
+    usage: Usage
+
+
 class ToolAsked(_Answer, frozen=True, tag="tool_asked"):
     """`StartTool`: the tool has stopped, and runs again once someone has answered."""
 
@@ -270,6 +281,7 @@ Answer = (
     | PreflightAsked
     | Started
     | ToolProgressed
+    | ToolSpent
     | ToolAsked
     | ToolDone
     | TimerFired

@@ -44,6 +44,7 @@ from agentkit_loop._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolSpent,
 )
 from agentkit_loop._phases import HANDLERS
 from agentkit_loop._state import STATE_VERSION, State
@@ -60,6 +61,7 @@ ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
     PreflightAsked: (Preflight,),
     Started: (StartTool,),
     ToolProgressed: (StartTool,),
+    ToolSpent: (StartTool,),
     ToolAsked: (StartTool,),
     ToolDone: (StartTool,),
     TimerFired: (StartTimer,),
@@ -68,7 +70,7 @@ ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
 }
 """Type of answer to the types of effect that it answers."""
 
-_LEAVES_IT_OPEN: Final = frozenset({Started, ToolProgressed})
+_LEAVES_IT_OPEN: Final = frozenset({Started, ToolProgressed, ToolSpent})
 """Answers after which the effect still waits for its last one."""
 
 Effects = tuple[Effect, ...]

@@ -88,6 +88,8 @@ class CallState(Struct, frozen=True, omit_defaults=True):
     """What the tool left when it stopped to ask."""
     takes_denials: bool = False
     """Whether the tool that stopped is told of denials too."""
+    spent: Usage = Usage()
+    """What it has used of models by itself, as far as it has said; counts if it never ends well."""
     result: ToolResult | None = None
     metadata: MetadataMap = field(default_factory=dict)
 

@@ -57,6 +57,7 @@ from agentkit_loop._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolSpent,
     Unqueue,
 )
 
@@ -106,6 +107,7 @@ def _busy(phase: Phase, row: Row) -> Row:
         CancelCall: stays,
         Started: stays,
         ToolProgressed: stays,
+        ToolSpent: stays,
         ToolAsked: stays,
         ToolDone: stays,
         TimerFired: stays,
@@ -127,6 +129,7 @@ EDGES: Final[Mapping[Phase, Row]] = {
         CancelCall: _BEGIN,
         Started: _to(Phase.IDLE),
         ToolProgressed: _to(Phase.IDLE),
+        ToolSpent: _to(Phase.IDLE),
         ToolAsked: _to(Phase.IDLE),
         ToolDone: _BEGIN,
         TimerFired: _BEGIN,

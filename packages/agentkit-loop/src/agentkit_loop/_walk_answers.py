@@ -54,6 +54,7 @@ from agentkit_loop._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolSpent,
 )
 from agentkit_loop._state import State
 from agentkit_loop._steps import ApprovalAsk
@@ -122,7 +123,9 @@ def _mutation(state: State, effect: RunMutators, chance: Random, *, well: bool) 
 def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
     draw = chance.random()
     if not well and draw < 0.15:
-        return ToolProgressed(effect.id, "half done")
+        if chance.random() < 0.5:
+            return ToolProgressed(effect.id, "half done")
+        return ToolSpent(effect.id, _usage())
     if not well and draw < 0.3 and not effect.started:
         return Started(effect.id)
     if draw < (0.1 if well else 0.35):

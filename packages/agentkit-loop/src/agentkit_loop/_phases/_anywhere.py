@@ -11,7 +11,7 @@ from agentkit_core import ToolCallId
 from agentkit_loop import _background as background
 from agentkit_loop._asking import LOST_KIND, grant, resolve, yield_asks
 from agentkit_loop._draft import Draft
-from agentkit_loop._effects import EffectId
+from agentkit_loop._effects import EffectId, StartTool
 from agentkit_loop._inputs import (
     Cancel,
     CancelCall,
@@ -28,10 +28,11 @@ from agentkit_loop._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolSpent,
     Unqueue,
 )
 from agentkit_loop._lost import lost, unknown_outcome
-from agentkit_loop._rounds import put_call
+from agentkit_loop._rounds import find_call, put_call
 from agentkit_loop._state import CallState
 from agentkit_loop._steps import ApprovalAsk, Busy, Closed, GrantScope
 from agentkit_loop._table import Phase
@@ -109,6 +110,19 @@ def progressed(draft: Draft, given: ToolProgressed) -> Phase:
     effect = draft.out[given.effect_id]
     call_id: ToolCallId = effect.call_id  # type: ignore[union-attr, assignment]
     draft.remark(ToolProgress(call_id, given.message, given.data))
+    return draft.phase
+
+
+def spent(draft: Draft, given: ToolSpent) -> Phase:
+    """Note what a tool has used, for when it cannot say so itself any more."""
+    effect = draft.out[given.effect_id]
+    assert isinstance(effect, StartTool)  # noqa: S101  (the kernel lets no other by)
+    call = draft.background.get(effect.call_id)
+    if call is not None:
+        draft.set_background(replace(call, spent=call.spent + given.usage))
+    else:
+        call = find_call(draft, effect.call_id)
+        put_call(draft, replace(call, spent=call.spent + given.usage))
     return draft.phase
 
 
@@ -227,6 +241,7 @@ ANYWHERE: Final[Handlers] = {
     CancelCall: call_cancelled,
     Started: started,
     ToolProgressed: progressed,
+    ToolSpent: spent,
     ToolAsked: tool_asked,
     ToolDone: tool_done,
     TimerFired: timer_fired,

@@ -70,7 +70,7 @@ class Performer(Stepper, ABC):
 
     def end_tool(self, effect: StartTool, *, asks: bool = False) -> None:
         """Note that a tool runs no more: it is over, or stopped to ask."""
-        self._begun.discard(effect.id)
+        self._begun.pop(effect.id, None)
         if asks:
             self.budget.take_back((effect.call_id,))
         else:

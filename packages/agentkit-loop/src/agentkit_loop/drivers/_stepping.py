@@ -17,7 +17,9 @@ from msgspec.structs import replace
 from agentkit_core import (
     ModelResponse,
     ResponseFold,
+    ToolCallId,
     TurnId,
+    Usage,
 )
 from agentkit_loop._budget import Budget
 from agentkit_loop._effects import (
@@ -41,6 +43,7 @@ from agentkit_loop._inputs import (
     Input,
     Lost,
     ToolProgressed,
+    ToolSpent,
 )
 from agentkit_loop._kernel import step
 from agentkit_loop._saved import Saved
@@ -94,12 +97,12 @@ class Stepper(ABC):
         self._clock = parts.clock
         self._jitter = parts.jitter
         self._dependencies = parts.dependencies
-        self.budget = Budget(lambda: self.state, parts.clock.now_ms, parts.above)
+        self.budget = Budget(lambda: self.state, parts.clock.now_ms, parts.above, told=self._spent)
         self._inbox: list[Input] = []
         self._stepping = False
         self._over = False
         self._steps: list[Step] = []
-        self._begun: set[EffectId] = set()
+        self._begun: dict[EffectId, ToolCallId] = {}
         """Tools that run, or have run and were not answered."""
 
     # inputs
@@ -316,12 +319,22 @@ class Stepper(ABC):
             self.last_result = effect.step.result
 
     def _abort(self, effect: Abort) -> None:
-        self._begun.discard(effect.id)
+        call_id = self._begun.pop(effect.id, None)
+        if call_id is not None:
+            self.budget.settle(call_id)  # what it has said is in the result that it got instead
         for waiting in self.pending:
             if waiting.id == effect.id:
                 self.pending.remove(waiting)
                 return
         self.stop_work(effect.id)
+
+    def _spent(self, call_id: ToolCallId, usage: Usage) -> None:
+        if self.broken is not None or self._over:
+            return
+        running = (one for one, its_call in list(self._begun.items()) if its_call == call_id)
+        effect_id = next(running, None)
+        if effect_id is not None:
+            self.on_thread(lambda: self.post(ToolSpent(effect_id, usage)))
 
     @abstractmethod
     def stop_work(self, effect_id: EffectId) -> None:

@@ -232,7 +232,7 @@ class BlockingDriver(Performer):
             self.feed(Started(effect.id))
             if not self.is_wanted(effect.id):
                 return None
-        self._begun.add(effect.id)
+        self._begun[effect.id] = effect.call_id
         context = self.context_of(effect, self.feed)
         outcome = self.executor.run_blocking(context.request, context)
         self.end_tool(effect, asks=isinstance(outcome, Suspension))

@@ -500,7 +500,7 @@ class ConcurrentDriver(Performer):
         return self.judged(effect, verdict)
 
     async def _run_tool(self, effect: StartTool) -> Input | None:
-        self._begun.add(effect.id)
+        self._begun[effect.id] = effect.call_id
         try:
             if self._store is not None:
                 self.feed(Started(effect.id))
