@@ -614,3 +614,79 @@ async def test_blank_text_from_the_host_is_no_item() -> None:
 
         assert [item.kind.value for item in session.transcript] == ["user", "assistant"]
     assert [item.text for item in model.requests[0].items] == ["hi"]
+
+
+@pytest.mark.parametrize("patient", [False, True])
+async def test_an_async_on_approval_is_asked_while_other_calls_run(patient: bool) -> None:
+    order: list[str] = []
+    asked = anyio.Event()
+
+    @tool
+    async def slow() -> str:
+        """Run until somebody is asked."""
+        with anyio.move_on_after(0.1):
+            await asked.wait()
+        order.append("slow")
+        return "ok"
+
+    async def later(ask: ApprovalAsk) -> bool:
+        order.append("asked")
+        asked.set()
+        await anyio.sleep(0.01)
+        return True
+
+    def at_once(ask: ApprovalAsk) -> bool:
+        order.append("asked")
+        return True
+
+    model = ScriptedModel(Reply.of(call("slow"), call("write", {"path": "a"}, "c2")), "done")
+    agent = Agent(model=model, tools=[slow, write], on_approval=at_once if patient else later)
+    result = await agent.run("go")
+
+    assert result.text == "done"
+    assert RAN == ["a"]
+    assert order == (["slow", "asked"] if patient else ["asked", "slow"])
+
+
+async def test_cancelling_while_somebody_is_asked_beside_running_calls_ends_it_all() -> None:
+    ended: list[str] = []
+
+    @tool
+    async def slow() -> str:
+        """Run for ever."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("slow")
+        return "never"
+
+    async def never(ask: ApprovalAsk) -> bool:
+        await anyio.sleep(0.01)
+        session.cancel()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("asked")
+        return True
+
+    model = ScriptedModel(Reply.of(call("slow"), call("write", {"path": "a"}, "c2")), "again")
+    agent = Agent(model=model, tools=[slow, write], on_approval=never)
+    async with agent.session() as session:
+        with anyio.fail_after(5):
+            result = await session.prompt("go")
+        assert result.end is TurnEnd.CANCELLED
+        assert sorted(ended) == ["asked", "slow"]
+        assert (await session.prompt("and now?")).text == "again"
+    assert RAN == []
+
+
+async def test_what_on_approval_raises_beside_running_calls_denies_the_call() -> None:
+    async def broken(ask: ApprovalAsk) -> bool:
+        raise OSError("no terminal")
+
+    model = ScriptedModel(Reply.of(call("read"), call("write", {"path": "a"}, "c2")), "done")
+    result = await Agent(model=model, tools=[read, write], on_approval=broken).run("go")
+
+    assert result.text == "done"
+    assert RAN == []
+    assert [one.is_error for one in result.items[1].tool_results] == [False, True]

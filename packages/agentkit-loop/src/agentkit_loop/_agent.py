@@ -82,7 +82,8 @@ class Agent:
         output_limits: How much of what tools give a model may get to read, and what becomes of
             the rest.
         reporters: Told of everything, in this order.
-        on_approval: Answers asks, as `ApprovalDecision` or a plain yes or no. Without it, `run`
+        on_approval: Answers asks, as `ApprovalDecision` or a plain yes or no. An async one is asked
+            while other calls run, a sync one when nothing else is to be done. Without it, `run`
             and `prompt` raise `ApprovalNeeded`.
         hooks: Asked around requests, answers, calls and ends of turns, in this order.
         mutators: Shown the transcript before each model call, in this order.

@@ -7,7 +7,10 @@ which is the same for both.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_loop._approving import decision_on
@@ -73,7 +76,7 @@ class Session(Conversation):
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
-        with self._alone("prompt"):
+        with self._alone("prompt"), self._asking():
             if result_type is None:
                 self._begin(prompt, "prompt")
                 return await self._until_done()
@@ -91,7 +94,7 @@ class Session(Conversation):
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
-        with self._alone("continue"):
+        with self._alone("continue"), self._asking():
             self._redrive()
             return await self._until_done()
 
@@ -110,7 +113,7 @@ class Session(Conversation):
             TurnRunning: A turn is running, and there is a prompt.
             SessionClosed: The session is over.
         """
-        with self._alone("stream"):
+        with self._alone("stream"), self._asking():
             told: deque[Envelope] = deque()
             driver = self._driver
             unsubscribe = self.subscribe(told.append)
@@ -238,6 +241,22 @@ class Session(Conversation):
         finally:
             await self._driver.end()
         self._driver.raise_failure()
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Have an async `on_approval` asked while other calls run.
+
+        A sync one would keep them from running; it is asked when nothing else is to be done.
+        """
+        on_approval = self._on_approval
+        if on_approval is None or not iscoroutinefunction(on_approval):
+            yield
+            return
+        self._driver.asker = partial(decision_on, on_approval)
+        try:
+            yield
+        finally:
+            self._driver.asker = None
 
     async def _until_done(self) -> TurnResult:
         driver = self._driver

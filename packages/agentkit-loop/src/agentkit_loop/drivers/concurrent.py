@@ -47,8 +47,8 @@ from agentkit_loop._effects import (
     StartTimer,
     StartTool,
 )
-from agentkit_loop._inputs import Input, Started, TimerFired
-from agentkit_loop._steps import ApprovalAsk, Step
+from agentkit_loop._inputs import Input, Resolve, Started, TimerFired
+from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, Step
 from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._performing import Performer
@@ -96,11 +96,16 @@ class ConcurrentDriver(Performer):
         self._loop = anyio.lowlevel.current_token()
         self._scopes: dict[EffectId, anyio.CancelScope] = {}
         self._group: anyio.abc.TaskGroup | None = None
+        self._running = 0
+        """How many tasks work in that group; with the last of them it takes no more."""
         self._fault: BaseException | None = None
         self._something_new: anyio.Event | None = None
         self._saving: anyio.Lock | None = None
         self._open: tuple[ApprovalAsk, anyio.CancelScope] | None = None
         """What the host is being asked."""
+        self.asker: Callable[[ApprovalAsk], Awaitable[ApprovalDecision]] | None = None
+        """Answers asks while other calls run; None leaves them until nothing runs."""
+        self._is_asking = False
         self._context = copy_context()
 
     # inputs
@@ -119,7 +124,8 @@ class ConcurrentDriver(Performer):
 
     def _join_in(self) -> None:
         self._send_home()
-        self._spawn()
+        if self._running:
+            self._spawn()
         if self._group is not None and self.is_stopped:
             self._group.cancel_scope.cancel()
         if self._open is not None:
@@ -129,16 +135,14 @@ class ConcurrentDriver(Performer):
     def post(self, given: Input) -> None:
         """Take an input from outside the work; where there is a store, it is saved soon."""
         self.feed(given)
-        if self.is_unsaved and self._group is not None:
+        if self.is_unsaved and self._running and self._group is not None:
             self._group.start_soon(self._flush_beside)
 
     async def _flush_beside(self) -> None:
         try:
             await self.flush()
         except Exception as error:
-            self._fault = self._fault or error
-            if self._group is not None:
-                self._group.cancel_scope.cancel()
+            self._fail(error)
 
     def notify(self) -> None:
         """Wake whoever waits for something new."""
@@ -360,7 +364,7 @@ class ConcurrentDriver(Performer):
             _, struck = group.split(anyio.get_cancelled_exc_class())
             self._fault = self._fault or (struck or group).exceptions[0]
         finally:
-            self._group = None
+            self._group, self._running = None, 0
         self._raise_fault()
 
     def _send_home(self) -> None:
@@ -389,7 +393,12 @@ class ConcurrentDriver(Performer):
             return
         self._send_home()
         while self.pending:
+            self._running += 1
             self._start(self._group, self._work, self.pending.pop(0))
+        if self.asker is not None and self.state.asks and not self._is_asking:
+            self._is_asking = True
+            self._running += 1
+            self._start(self._group, self._ask_beside, self.asker)
 
     def _start(
         self, group: anyio.abc.TaskGroup, work: Callable[[Any], Coroutine[Any, Any, None]], one: Any
@@ -397,9 +406,30 @@ class ConcurrentDriver(Performer):
         # Whoever approves a call lends it nothing of its own context.
         self._context.copy().run(lambda: group.start_soon(work, one))
 
+    async def _ask_beside(
+        self, asker: Callable[[ApprovalAsk], Awaitable[ApprovalDecision]]
+    ) -> None:
+        try:
+            while asks := self.state.asks:
+                decision = await self.while_open(asks[0], asker(asks[0]))
+                if decision is not None and asks[0] in self.state.asks:
+                    self.feed(Resolve(asks[0].id, decision, asks[0].call_id))
+                if self.is_unsaved:
+                    await self.flush()
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            self._is_asking = False
+            self._running -= 1
+
     async def _work(self, effect: AnsweredEffect) -> None:
         try:
-            answer = await self._perform_one(effect)
+            try:
+                answer = await self._perform_one(effect)
+            finally:
+                self._running -= 1
             if answer is not None:
                 self.feed(answer)
             if self.is_unsaved:
@@ -407,10 +437,13 @@ class ConcurrentDriver(Performer):
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:
-            # A task group would raise it wrapped. The siblings are stopped, then it is raised.
-            self._fault = self._fault or error
-            if self._group is not None:
-                self._group.cancel_scope.cancel()
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        # A task group would raise it wrapped. The siblings are stopped, then it is raised.
+        self._fault = self._fault or error
+        if self._group is not None:
+            self._group.cancel_scope.cancel()
 
     async def _work_at_home(self, effect: StartTool | StartTimer) -> None:
         try:
