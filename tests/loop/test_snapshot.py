@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentkit_core import RecordError, SessionId, ToolFailure
+from agentkit_core import ModelOptions, RecordError, SessionId, ToolFailure
 from agentkit_loop import (
     Agent,
     ApprovalRequested,
@@ -186,3 +186,20 @@ def test_a_closed_session_can_be_forked_too() -> None:
     with Agent(model=ScriptedModel("more")).resume_blocking(session.fork()) as other:
         assert other.view.phase is Phase.IDLE
         assert other.prompt("again").text == "more"
+
+
+def test_whoever_goes_on_asks_a_model_of_its_own_and_keeps_how_it_was_asked() -> None:
+    agent = Agent(model=ScriptedModel("one", name="old"), instructions="Be brief.")
+    with agent.session_blocking() as session:
+        session.options = ModelOptions(seed=7)
+        session.prompt("go")
+        saved = session.snapshot()
+
+    model = ScriptedModel("two", name="new")
+    with Agent(model=model).resume_blocking(saved) as other:
+        assert other.view.model == "new"
+        other.prompt("again")
+
+    (request,) = model.requests
+    assert (request.model, request.options.seed) == ("new", 7)
+    assert request.items[0].text == "Be brief."

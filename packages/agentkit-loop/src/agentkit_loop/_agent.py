@@ -444,13 +444,13 @@ class Agent:
         return self._going_on(Head(state=decode_state(snapshot)), 0)
 
     def _going_on(self, head: Head, saves: int) -> _Begun:
-        # What there is to be asked is this agent's, not that of whoever went before.
+        # Whom there is to ask is this agent's business, not that of whoever went before.
         config = replace(
             head.state.config,
             mutate=self._config.mutate,
             check_finish=self._config.check_finish,
         )
-        state = replace(head.state, config=config)
+        state = replace(head.state, config=config, model=self._model.name)
         state, effects = resume(state, now=self._clock.now_ms())
         return _Begun(state, effects, head, saves)
 
