@@ -120,7 +120,7 @@ async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: boo
         assert isinstance(step, Finished)
         assert step.result.text == "ok"
     assert (["look", "pay 5"] if approve else ["look"]) == RAN
-    told = inner._model.requests[-1].items[-1].tool_results[1]  # type: ignore[union-attr]
+    told = inner._assembly.model.requests[-1].items[-1].tool_results[1]  # type: ignore[union-attr]
     assert told.is_error is not approve
 
 

@@ -5,7 +5,6 @@ It holds nothing of any run, so sessions may run side by side and know nothing o
 
 from __future__ import annotations
 
-import os
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -24,14 +23,14 @@ from contextlib import (
     contextmanager,
     suppress,
 )
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
 from agentkit_loop._agent_tool import AgentTool
 from agentkit_loop._approving import OnApproval
+from agentkit_loop._assembly import Assembly, Begun, Inner, chance, new_id
 from agentkit_loop._blocking_session import BlockingSession
 from agentkit_loop._budget import TurnBudget
 from agentkit_loop._clock import SystemClock
@@ -39,15 +38,11 @@ from agentkit_loop._config import LoopConfig
 from agentkit_loop._conversation import Prompt, instructions_of
 from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
 from agentkit_loop._hooks import Hook, Hooks
-from agentkit_loop._kernel import Effects, resume, start
 from agentkit_loop._mutators import Mutator
-from agentkit_loop._saved import BlockingStore, Saved, Store
+from agentkit_loop._saved import BlockingStore, Store
 from agentkit_loop._session import Session
-from agentkit_loop._snapshot import Head, decode_head, decode_state
-from agentkit_loop._state import State
 from agentkit_loop._structured import ResultMode, TypedResult
-from agentkit_loop._teller import Teller, require_reporter
-from agentkit_loop.drivers._parts import Parts
+from agentkit_loop._teller import require_reporter
 from agentkit_loop.events import Event, TurnResult
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
 from agentkit_tools_core import (
@@ -56,11 +51,7 @@ from agentkit_tools_core import (
     Policy,
     Tool,
     ToolSource,
-    hidden_specs,
 )
-
-if TYPE_CHECKING:  # neither driver is loaded before it is used
-    from agentkit_loop.drivers._stepping import Stepper
 
 T = TypeVar("T")
 
@@ -121,26 +112,26 @@ class Agent:
                 f"the model is a name, {model!r}; give an object that answers, such as what "
                 f"`agentkit_providers.connect` makes of it"
             )
-        self._model = model
-        self._hooks = Hooks(hooks)
-        self._mutators = tuple(mutators)
-        self._executor = Executor(
-            tools, policy=policy, hooks=self._hooks.all, output_limits=output_limits
-        )
-        self._instructions = instructions_of(instructions)
-        self._options = options
-        self._config = replace(
-            config or LoopConfig(),
-            mutate=bool(self._mutators),
-            check_finish=bool(self._hooks.finish),
-        )
-        self._reporters = tuple(reporters)
-        for reporter in self._reporters:
+        told = tuple(reporters)
+        for reporter in told:
             require_reporter(reporter)
-        self._on_approval = on_approval
-        self._dependencies = dict(dependencies or {})
-        self._clock: Clock = SystemClock() if clock is None else clock
-        self._jitter = _chance if jitter is None else jitter
+        asked, mutating = Hooks(hooks), tuple(mutators)
+        self._assembly = Assembly(
+            model=model,
+            executor=Executor(tools, policy=policy, hooks=asked.all, output_limits=output_limits),
+            instructions=instructions_of(instructions),
+            options=options,
+            config=replace(
+                config or LoopConfig(), mutate=bool(mutating), check_finish=bool(asked.finish)
+            ),
+            hooks=asked,
+            mutators=mutating,
+            reporters=told,
+            on_approval=on_approval,
+            dependencies=dict(dependencies or {}),
+            clock=SystemClock() if clock is None else clock,
+            jitter=chance if jitter is None else jitter,
+        )
 
     @overload
     async def run(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
@@ -292,9 +283,11 @@ class Agent:
         """
         if store is not None and not hasattr(store, "save"):
             raise WrongStoreForm(store, "save")
-        session_id = session_id or _new_id()
+        session_id = session_id or new_id()
         saved = None if store is None else await store.load(session_id)
-        async with self._opened(self._begun(session_id, history, saved), store) as session:
+        async with self._opened(
+            self._assembly.begun(session_id, history=history, saved=saved), store
+        ) as session:
             yield session
 
     @asynccontextmanager
@@ -308,7 +301,7 @@ class Agent:
             RecordError: It is no snapshot, or one of a newer version.
             WrongModelForm: The model has no `open`.
         """
-        async with self._opened(self._resumed(snapshot), None) as session:
+        async with self._opened(self._assembly.resumed(snapshot), None) as session:
             yield session
 
     def as_tool(
@@ -338,31 +331,35 @@ class Agent:
             above: The budget of that run.
             hook: Asked before all others.
         """
-        begun = self._begun(_new_id(), (), None) if snapshot is None else self._resumed(snapshot)
-        return self._opened(begun, None, _Inner(above, hook))
+        begun = (
+            self._assembly.begun(new_id()) if snapshot is None else self._assembly.resumed(snapshot)
+        )
+        return self._opened(begun, None, Inner(above, hook))
 
     def _inner_blocking(
         self, snapshot: bytes | None, above: TurnBudget | None, hook: Hook
     ) -> AbstractContextManager[BlockingSession]:
         """Open a session for a tool of another run, without an event loop; see `_inner`."""
-        begun = self._begun(_new_id(), (), None) if snapshot is None else self._resumed(snapshot)
-        return self._opened_blocking(begun, None, _Inner(above, hook))
+        begun = (
+            self._assembly.begun(new_id()) if snapshot is None else self._assembly.resumed(snapshot)
+        )
+        return self._opened_blocking(begun, None, Inner(above, hook))
 
     @asynccontextmanager
     async def _opened(
-        self, begun: _Begun, store: Store | None, inner: _Inner | None = None
+        self, begun: Begun, store: Store | None, inner: Inner | None = None
     ) -> AsyncIterator[Session]:
         from agentkit_loop.drivers._home import home  # brings anyio
         from agentkit_loop.drivers.concurrent import ConcurrentDriver
 
-        model = self._model
+        model = self._assembly.model
         if not hasattr(model, "open"):
             raise WrongModelForm(model.name, "open")
-        parts = self._parts(begun, store, inner)
+        parts = self._assembly.parts(begun, store, inner)
         opened = cast("Model", model).open(begun.state.session_id)
-        async with home(needed=self._detaches()) as group:
+        async with home(needed=self._assembly.detaches) as group:
             driver = ConcurrentDriver(opened, parts, home=group)
-            session = Session(driver, on_approval=self._on_approval)
+            session = Session(driver, on_approval=self._assembly.on_approval)
             leave = session.close if store is None else session.suspend
             try:
                 begun.begin(driver)
@@ -390,30 +387,32 @@ class Agent:
         """
         if store is not None and not hasattr(store, "save_blocking"):
             raise WrongStoreForm(store, "save_blocking")
-        session_id = session_id or _new_id()
+        session_id = session_id or new_id()
         saved = None if store is None else store.load_blocking(session_id)
-        with self._opened_blocking(self._begun(session_id, history, saved), store) as session:
+        with self._opened_blocking(
+            self._assembly.begun(session_id, history=history, saved=saved), store
+        ) as session:
             yield session
 
     @contextmanager
     def resume_blocking(self, snapshot: bytes) -> Iterator[BlockingSession]:
         """Go on with a session that needs no event loop; see `resume`."""
-        with self._opened_blocking(self._resumed(snapshot), None) as session:
+        with self._opened_blocking(self._assembly.resumed(snapshot), None) as session:
             yield session
 
     @contextmanager
     def _opened_blocking(
-        self, begun: _Begun, store: BlockingStore | None, inner: _Inner | None = None
+        self, begun: Begun, store: BlockingStore | None, inner: Inner | None = None
     ) -> Iterator[BlockingSession]:
         from agentkit_loop.drivers.blocking import BlockingDriver
 
-        model = self._model
+        model = self._assembly.model
         if not hasattr(model, "open_blocking"):
             raise WrongModelForm(model.name, "open_blocking")
-        parts = self._parts(begun, store, inner)
+        parts = self._assembly.parts(begun, store, inner)
         opened = cast("BlockingModel", model).open_blocking(begun.state.session_id)
         driver = BlockingDriver(opened, parts)
-        session = BlockingSession(driver, on_approval=self._on_approval)
+        session = BlockingSession(driver, on_approval=self._assembly.on_approval)
         leave = session.close if store is None else session.suspend
         try:
             begun.begin(driver)
@@ -424,84 +423,3 @@ class Agent:
             raise
         if not driver.is_over:
             leave()
-
-    def _begun(self, session_id: SessionId, history: Iterable[Item], saved: Saved | None) -> _Begun:
-        if saved is not None:
-            head = decode_head(saved)
-            return self._going_on(head, saved.seq)
-        state, effects = start(
-            session_id,
-            model=self._model.name,
-            options=self._options,
-            instructions=self._instructions,
-            history=history,
-            config=self._config,
-            now=self._clock.now_ms(),
-        )
-        return _Begun(state, effects, None, 0)
-
-    def _resumed(self, snapshot: bytes) -> _Begun:
-        return self._going_on(Head(state=decode_state(snapshot)), 0)
-
-    def _going_on(self, head: Head, saves: int) -> _Begun:
-        # Whom there is to ask is this agent's business, not that of whoever went before.
-        config = replace(
-            head.state.config,
-            mutate=self._config.mutate,
-            check_finish=self._config.check_finish,
-        )
-        state = replace(head.state, config=config, model=self._model.name)
-        state, effects = resume(state, now=self._clock.now_ms())
-        return _Begun(state, effects, head, saves)
-
-    def _parts(self, begun: _Begun, store: object, inner: _Inner | None) -> Parts:
-        seq = 0 if begun.head is None else begun.head.seq
-        session_id = begun.state.session_id
-        return Parts(
-            state=begun.state,
-            executor=self._executor,
-            teller=Teller(session_id, self._clock.now_ms, self._reporters, seq=seq),
-            clock=self._clock,
-            jitter=self._jitter,
-            dependencies=self._dependencies,
-            hooks=self._hooks if inner is None else self._hooks.with_first(inner.hook),
-            mutators=self._mutators,
-            above=None if inner is None else inner.above,
-            store=store,
-            saves=begun.saves,
-        )
-
-    def _detaches(self) -> bool:
-        specs = (*self._executor.specs(), *hidden_specs(self._executor.source))
-        return any(spec.annotations.detach_after_s is not None for spec in specs)
-
-
-class _Inner(Struct, frozen=True):
-    """What ties a session to the run whose tool it is."""
-
-    above: TurnBudget | None
-    hook: Hook
-
-
-class _Begun(Struct, frozen=True):
-    """A session that is about to begin, or to go on."""
-
-    state: State
-    effects: Effects
-    head: Head | None
-    """What was saved; None for a new session."""
-    saves: int
-
-    def begin(self, driver: Stepper) -> None:
-        """Have a driver carry out what there is to begin with."""
-        driver.begin(self.head, self.effects)
-
-
-def _chance() -> float:
-    from random import random  # loaded late: whoever embeds the kernel alone may have none
-
-    return random()  # noqa: S311
-
-
-def _new_id() -> SessionId:
-    return SessionId(f"session-{os.urandom(12).hex()}")
