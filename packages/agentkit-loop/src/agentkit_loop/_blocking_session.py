@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_loop._approving import decision_on, denied_for
 from agentkit_loop._at_once import NeedsEventLoop, at_once
-from agentkit_loop._conversation import Conversation, Prompt
+from agentkit_loop._conversation import Prompt
 from agentkit_loop._errors import WrongModelForm
+from agentkit_loop._hosting import Hosting
 from agentkit_loop._inputs import Configure, Continue
 from agentkit_loop._steps import ApprovalAsk, ApprovalDecision, ApprovalRequested, Step
 from agentkit_loop._structured import ResultMode, TypedResult, Wanted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:  # neither driver is loaded before it is used
 T = TypeVar("T")
 
 
-class BlockingSession(Conversation):
+class BlockingSession(Hosting):
     """A conversation, without an event loop. Made by `Agent.session_blocking`.
 
     One thread at a time works on it (`prompt`, `stream`, `continue_`, `next`); all the rest may

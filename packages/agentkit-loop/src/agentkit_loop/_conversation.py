@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from _thread import allocate_lock  # `threading` takes long to load, and some hosts have none
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,10 +19,9 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_loop._approving import OnApproval
-from agentkit_loop._config import BackgroundDone, LoopConfig
+from agentkit_loop._config import LoopConfig
 from agentkit_loop._errors import (
     ApprovalNeeded,
-    NothingToContinue,
     SessionClosed,
     TurnRunning,
     UnknownApproval,
@@ -32,7 +30,6 @@ from agentkit_loop._errors import (
 from agentkit_loop._inputs import (
     CancelCall,
     Configure,
-    Continue,
     Input,
     Lane,
     Reset,
@@ -43,21 +40,12 @@ from agentkit_loop._inputs import (
 from agentkit_loop._kernel import fork
 from agentkit_loop._snapshot import encode_state
 from agentkit_loop._steps import (
-    AfterRound,
     ApprovalAsk,
     ApprovalDecision,
-    ApprovalRequested,
-    AwaitingInput,
-    Busy,
-    Closed,
-    Finished,
     GrantScope,
-    Step,
 )
-from agentkit_loop._structured import Wanted
 from agentkit_loop._table import Phase
 from agentkit_loop._view import SessionView, view_of
-from agentkit_loop.events import TurnEnd, TurnResult
 from agentkit_loop.ports import Reporter
 from agentkit_tools_core import Federated, Tool, ToolSource
 
@@ -66,11 +54,6 @@ if TYPE_CHECKING:  # neither driver is loaded before it is used
 
 Prompt = str | Item | Sequence[Item]
 """What a host says: a text becomes a user item."""
-
-
-def is_stopped(step: Finished) -> bool:
-    """Whether nothing is to follow a turn by itself: it was cancelled, or it failed."""
-    return step.result.end in (TurnEnd.CANCELLED, TurnEnd.ERROR)
 
 
 def items_of(prompt: Prompt) -> tuple[Item, ...]:
@@ -363,119 +346,15 @@ class Conversation:
         if self._driver.state.phase is Phase.CLOSED or self._driver.is_over:
             raise SessionClosed
 
-    # the host's side of a run
-
-    def _begin(self, prompt: Prompt, action: str) -> None:
-        """Begin a turn with what the host says.
-
-        A turn that the kernel has begun by itself, because a call in the background was over, is
-        gone on with; what the host says comes after it.
-        """
-        if self._driver.state.turn is not None:
-            if not self._driver.pending:
-                raise TurnRunning(action)
-            return self.submit(prompt, lane=Lane.NEXT)
-        self._driver.drop_steps()
-        self.submit(prompt)
-        self._post(Continue())
-
-    def _redrive(self) -> None:
-        if self._driver.state.turn is not None:
-            raise TurnRunning("continue")
-        self._driver.drop_steps()
-        self._post(Continue(redrive=True))
-
-    def _go_on(self, step: Step) -> TurnResult | None:
-        """Do what a step asks for, approvals aside.
-
-        Returns:
-            The result of the last turn, when there is nothing more to do; else None.
-        """
-        match step:
-            case ApprovalRequested():
-                pass
-            case AfterRound():
-                self._post(Continue())
-            case Finished(result=result):
-                if is_stopped(step) or not self._has_more:
-                    return result
-                self._post(Continue())
-            case AwaitingInput() | Busy():
-                raise NothingToContinue
-            case Closed():
-                raise SessionClosed
-        return None
-
-    @property
-    def _has_more(self) -> bool:
-        """Whether a turn follows the one that has ended."""
-        state = self._driver.state
-        told = state.notices and state.config.background_done is BackgroundDone.CONTINUE
-        return bool(state.inputs or told)
-
-    @property
-    def _waits_for_background(self) -> bool:
-        """Whether a turn will follow when a background call is over."""
-        state = self._driver.state
-        return bool(state.background) and state.config.background_done is BackgroundDone.CONTINUE
-
-    @property
-    def _is_followed(self) -> bool:
-        """Whether no turn runs, and one will when a background call is over."""
-        idle = self._driver.state.turn is None and not self._has_more
-        return idle and self._waits_for_background and not self._driver.is_over
-
-    def _to_ask(self, step: ApprovalRequested) -> tuple[ApprovalAsk, ...]:
-        """The asks that the host's `on_approval` is to answer.
-
-        Raises:
-            ApprovalNeeded: There is none, and the turn cannot go on without answers.
-        """
-        if self._on_approval is not None:
-            return step.asks
-        blocking = tuple(ask for ask in step.asks if not ask.background)
-        if blocking:
-            raise self._approval_needed(blocking)
-        return ()
-
-    def _decided(self, ask: ApprovalAsk, decision: ApprovalDecision) -> None:
-        # An earlier answer may have withdrawn it: one no is enough for a call.
-        if ask in self.asks:
-            self._post(Resolve(ask.id, decision, ask.call_id))
-
     def _approval_needed(self, asks: tuple[ApprovalAsk, ...]) -> ApprovalNeeded:
         turn = self._driver.state.turn
         usage = Usage() if turn is None else turn.usage
         return ApprovalNeeded(asks, transcript=self.transcript, usage=usage)
 
-    @contextmanager
-    def _alone(self, action: str) -> Iterator[None]:
-        """Keep a second caller from working on the session at the same time."""
-        if not self._work.acquire(blocking=False):
-            raise TurnRunning(action)
-        try:
-            yield
-        finally:
-            self._work.release()
-            self._driver.notify()
-
     @property
     def _working(self) -> bool:
         """Whether somebody works on the session."""
         return self._work.locked()
-
-    @contextmanager
-    def _wanting(self, wanted: Wanted[Any]) -> Iterator[None]:
-        """Want a result of a type of what is done meanwhile."""
-        hooked = self._driver.hooked
-        # It looks at what the host's hooks have made of an answer, and not before they have.
-        hooks = hooked.use(hooked.hooks.with_last(wanted))
-        self._offer_more(wanted.tools)
-        try:
-            yield
-        finally:
-            hooked.use(hooks)
-            self._offer_more(None)
 
     def _offer_more(self, more: ToolSource | None) -> None:
         if more is not self._more_tools:

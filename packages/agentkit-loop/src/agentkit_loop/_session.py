@@ -14,8 +14,9 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_loop._approving import decision_on
-from agentkit_loop._conversation import Conversation, Prompt, is_stopped
+from agentkit_loop._conversation import Prompt
 from agentkit_loop._errors import WrongModelForm
+from agentkit_loop._hosting import Hosting, is_stopped
 from agentkit_loop._inputs import Configure, Continue
 from agentkit_loop._steps import ApprovalAsk, ApprovalRequested, Finished, Step
 from agentkit_loop._structured import ResultMode, TypedResult, Wanted
@@ -29,7 +30,7 @@ if TYPE_CHECKING:  # neither driver is loaded before it is used
 T = TypeVar("T")
 
 
-class Session(Conversation):
+class Session(Hosting):
     """A conversation, for asyncio and trio. Made by `Agent.session`.
 
     One task at a time works on it (`prompt`, `stream`, `continue_`, `next`); all the rest may be
