@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from msgspec.structs import replace
-
 from agentkit_core import (
     CacheMark,
     CacheMode,
@@ -24,8 +22,8 @@ from agentkit_core import (
     Target,
     ToolsEnd,
     UnsupportedContent,
-    sendable,
 )
+from agentkit_providers._marked_prefix import marked_prefix
 from agentkit_providers.anthropic_messages._content import (
     Place,
     Written,
@@ -165,17 +163,9 @@ def _spot_of(
         exact: Whether the prefix may not be shorter than asked. Reasoning cannot be marked, so
             a mark on it goes to the block before.
     """
-    items = request.items
-    if not 0 <= mark.item < len(items):
+    made = marked_prefix(mark, request.items, target)
+    if made is None:
         return None
-    last = items[mark.item]
-    if isinstance(mark, PartEnd):
-        if not 0 <= mark.part < len(last.parts):
-            return None
-        last = replace(last, parts=last.parts[: mark.part + 1])
-    made = list(sendable([*items[: mark.item], last], target))
-    if made and made[-1].kind is ItemKind.TOOL and last.kind is not ItemKind.TOOL:
-        made.pop()  # results that are only made up here, for calls that have theirs later
     at = min(len(made), len(written)) - 1
     if at < 0:
         return None

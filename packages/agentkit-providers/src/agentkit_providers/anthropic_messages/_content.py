@@ -33,6 +33,7 @@ from agentkit_core import (
     ToolResult,
     encode_json,
 )
+from agentkit_providers._plain_text import plain_text
 from agentkit_providers.anthropic_messages._media import file_block, is_uploaded, media_block
 from agentkit_providers.anthropic_messages._metadata_keys import (
     BLOCK_KEY,
@@ -119,7 +120,7 @@ def _instructions(parts: Iterable[Part]) -> list[bytes]:
         if isinstance(part, Media | File):
             what = part.modality.value if isinstance(part, Media) else "file"
             blocks.append(_block(TextBlock(f"({what} omitted: instructions are text)"), {}))
-        elif text := _text(part):
+        elif text := plain_text(part):
             blocks.append(_block(TextBlock(text), part.metadata))
     return blocks
 
@@ -209,23 +210,13 @@ def _content_block(part: Part) -> bytes | None:
 def _content(part: Part) -> ContentBlock | None:
     match part:
         case Text() | Structured():
-            return TextBlock(_text(part))
+            return TextBlock(plain_text(part))
         case Media():
             return media_block(part)
         case File():
             return file_block(part)
         case _:
             return None
-
-
-def _text(part: Part) -> str:
-    match part:
-        case Text(text=text):
-            return text
-        case Structured(value=value):
-            return encode_json(value).decode()
-        case _:
-            return ""
 
 
 def _result(result: ToolResult) -> bytes:
@@ -244,7 +235,7 @@ def _output(output: ToolOutput) -> str | list[ContentBlock]:
         case FilesOutput(files=files):
             given = files
     if not any(isinstance(part, Media | File) for part in given):
-        return "\n".join(text for part in given if (text := _text(part)))
+        return "\n".join(text for part in given if (text := plain_text(part)))
     blocks = [block for part in given if (block := _content(part)) is not None]
     if all(isinstance(block, ImageBlock) for block in blocks):
         blocks.insert(0, TextBlock(IMAGE_ONLY))

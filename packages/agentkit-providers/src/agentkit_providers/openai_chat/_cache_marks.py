@@ -17,15 +17,12 @@ from agentkit_core import (
     CacheMode,
     CacheRetention,
     Item,
-    ItemEnd,
-    ItemKind,
     ModelRequest,
-    PartEnd,
     Target,
     ToolsEnd,
     UnsupportedContent,
-    sendable,
 )
+from agentkit_providers._marked_prefix import marked_prefix
 from agentkit_providers.openai_chat._metadata_keys import API
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._wire_request import (
@@ -95,11 +92,7 @@ def mark_messages(
         UnsupportedContent: Caching is required, and a mark cannot stand where it is asked for.
     """
     marks = _own_marks(request)
-    spots = (
-        _planned(messages)
-        if marks is None
-        else _asked(request, marks, messages, lambda prefix: write(_sendable(prefix, target)))
-    )
+    spots = _planned(messages) if marks is None else _asked(request, marks, messages, target, write)
     for spot in spots:
         message = messages[spot.message]
         message.content = [
@@ -125,19 +118,12 @@ def _planned(messages: Sequence[Message]) -> Iterator[_Spot]:
                 break
 
 
-class _Prefix(NamedTuple):
-    """What a mark ends."""
-
-    items: Sequence[Item]
-    results: int | None
-    """How many results the last item has of its own; None where it is whole, or has none."""
-
-
 def _asked(
     request: ModelRequest,
     marks: frozenset[CacheMark],
     messages: Sequence[Message],
-    write: Callable[[_Prefix], list[Message]],
+    target: Target,
+    write: Callable[[Iterable[Item]], list[Message]],
 ) -> list[_Spot]:
     cache = request.options.cache
     required = cache is not None and cache.mode is CacheMode.REQUIRED
@@ -145,7 +131,7 @@ def _asked(
     for mark in marks:
         spot: _Spot | None = None
         if not isinstance(mark, ToolsEnd):
-            prefix = _prefix(request.items, mark)
+            prefix = marked_prefix(mark, request.items, target)
             end = None if prefix is None else _end(write(prefix), messages)
             spot = None if end is None else _text_at(end, messages, exact=required)
         if spot is not None:
@@ -155,31 +141,6 @@ def _asked(
     if required and len(marks) > _MOST_MARKS:
         raise _refused(f"{len(marks)} cache marks, for {_MOST_MARKS} are the most")
     return sorted(spots)[-(_MOST_MARKS - marks_tools(request)) :]
-
-
-def _prefix(items: Sequence[Item], mark: ItemEnd | PartEnd) -> _Prefix | None:
-    """The items up to a mark, the last cut where it stands; None where there is no such place."""
-    if not 0 <= mark.item < len(items):
-        return None
-    last = items[mark.item]
-    results = None
-    if isinstance(mark, PartEnd):
-        if not 0 <= mark.part < len(last.parts):
-            return None
-        last = replace(last, parts=last.parts[: mark.part + 1])
-        results = len(last.parts) if last.kind is ItemKind.TOOL else None
-    return _Prefix([*items[: mark.item], last], results)
-
-
-def _sendable(prefix: _Prefix, target: Target) -> list[Item]:
-    """What is sent of a prefix, without the results that only its end makes be made up."""
-    made = list(sendable(prefix.items, target))
-    if made and made[-1].kind is ItemKind.TOOL:
-        if prefix.items[-1].kind is not ItemKind.TOOL:
-            made.pop()
-        elif prefix.results is not None:
-            made[-1] = replace(made[-1], parts=made[-1].parts[: prefix.results])
-    return made
 
 
 def _end(prefix: Sequence[Message], messages: Sequence[Message]) -> _Spot | None:

@@ -18,7 +18,6 @@ from agentkit_core import (
     FilesOutput,
     Item,
     ItemKind,
-    JsonValue,
     Media,
     ModelRequest,
     Part,
@@ -38,6 +37,7 @@ from agentkit_core import (
     WireRequest,
     encode_json,
 )
+from agentkit_providers._plain_text import plain_text
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
 from agentkit_providers.openai_chat._media import file_part, media_part
 from agentkit_providers.openai_chat._metadata_keys import (
@@ -169,9 +169,9 @@ def messages_of(
     """
     match item.kind:
         case ItemKind.SYSTEM:
-            return [SystemMessage(_plain_text(item.parts))]
+            return [SystemMessage(_joined(item.parts))]
         case ItemKind.DEVELOPER:
-            return [DeveloperMessage(_plain_text(item.parts))]
+            return [DeveloperMessage(_joined(item.parts))]
         case ItemKind.ASSISTANT:
             message = _assistant_message(item, quirks, thinking=thinking)
             return [] if message is None else [message]
@@ -193,7 +193,7 @@ def messages_of(
 
 def _assistant_message(item: Item, quirks: Quirks, *, thinking: bool) -> AssistantMessage | None:
     calls = _calls(item.tool_calls, quirks)
-    text = _plain_text(item.parts, separator="")
+    text = _joined(item.parts, separator="")
     message = AssistantMessage(text or None, tool_calls=calls or None)
     _add_reasoning(message, item.parts, quirks, thinking=thinking)
     for part in item.parts:
@@ -267,27 +267,13 @@ def _output(output: ToolOutput) -> Content:
         case PartsOutput(parts=parts):
             if any(isinstance(part, Media | File) for part in parts):
                 return _content(parts)
-            return _plain_text(parts)
+            return _joined(parts)
         case FilesOutput(files=files):
             return _content(files)
 
 
-def _plain_text(parts: Iterable[Part], *, separator: str = "\n") -> str:
-    return separator.join(text for part in parts if (text := _text(part)))
-
-
-def _text(part: Part) -> str:
-    match part:
-        case Text(text=text):
-            return text
-        case Structured(value=value):
-            return _json_text(value)
-        case _:
-            return ""
-
-
-def _json_text(value: JsonValue) -> str:
-    return encode_json(value).decode()
+def _joined(parts: Iterable[Part], *, separator: str = "\n") -> str:
+    return separator.join(text for part in parts if (text := plain_text(part)))
 
 
 def _content(parts: Sequence[Part]) -> Content:
@@ -301,7 +287,7 @@ def _content(parts: Sequence[Part]) -> Content:
 def _content_part(part: Part) -> ContentPart | None:
     match part:
         case Text() | Structured():
-            return TextPart(_text(part))
+            return TextPart(plain_text(part))
         case Media():
             return media_part(part)
         case File():

@@ -23,8 +23,8 @@ from agentkit_core import (
     Target,
     ToolsEnd,
     UnsupportedContent,
-    sendable,
 )
+from agentkit_providers._marked_prefix import marked_prefix
 from agentkit_providers.openai_responses._content import said
 from agentkit_providers.openai_responses._metadata_keys import API
 from agentkit_providers.openai_responses._wire_request import (
@@ -100,17 +100,9 @@ def _spot_of(
         target: What these were made sendable for.
         exact: Whether the prefix may not be shorter than asked.
     """
-    items = request.items
-    if isinstance(mark, ToolsEnd) or not 0 <= mark.item < len(items):
+    made = None if isinstance(mark, ToolsEnd) else marked_prefix(mark, request.items, target)
+    if made is None:
         return None
-    last = items[mark.item]
-    if isinstance(mark, PartEnd):
-        if not 0 <= mark.part < len(last.parts):
-            return None
-        last = replace(last, parts=last.parts[: mark.part + 1])
-    made = list(sendable([*items[: mark.item], last], target))
-    if made and made[-1].kind is ItemKind.TOOL and last.kind is not ItemKind.TOOL:
-        made.pop()  # results that are only made up here, for calls that have theirs later
     end = min(len(made), len(written)) - 1
     for at in range(end, -1, -1):
         group = written[at]
@@ -118,7 +110,7 @@ def _spot_of(
             if made[at].kind is ItemKind.USER:
                 spot = _end_of(at, list(said(made[at].parts)))
             else:
-                whole = mark.part + 1 == len(items[mark.item].parts)
+                whole = mark.part + 1 == len(request.items[mark.item].parts)
                 answered = made[at].kind is ItemKind.TOOL
                 spot = _end_of(at, group[: mark.part + 1] if answered else group * whole)
         else:

@@ -19,6 +19,7 @@ from agentkit_core import (
     ToolOutput,
     encode_json,
 )
+from agentkit_providers._plain_text import plain_text
 from agentkit_providers.openai_responses._media import file_part, media_part
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._replay import answer_ids, item_of
@@ -95,17 +96,6 @@ def _output(output: ToolOutput) -> Content:
             return "\n".join(filter(None, map(plain_text, parts)))
         case FilesOutput(files=files):
             return _content(list(map(file_part, files)))
-
-
-def plain_text(part: Part) -> str:
-    """A part as text; empty where it is none."""
-    match part:
-        case Text(text=text):
-            return text
-        case Structured(value=value):
-            return encode_json(value).decode()
-        case _:
-            return ""
 
 
 def _content(written: list[ContentPart]) -> Content:

@@ -1,0 +1,16 @@
+"""A part as the text that a vendor is sent."""
+
+from __future__ import annotations
+
+from agentkit_core import Part, Structured, Text, encode_json
+
+
+def plain_text(part: Part) -> str:
+    """A part as text, a structured one as JSON; empty where it is none."""
+    match part:
+        case Text(text=text):
+            return text
+        case Structured(value=value):
+            return encode_json(value).decode()
+        case _:
+            return ""
