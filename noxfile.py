@@ -49,17 +49,8 @@ PYODIDE_TAGS = [
     "--platform=any",
 ]
 FEW_WALKS = {"AGENTKIT_WALKS": "200"}
-PURE_LOOP_TESTS = [
-    "kernel",
-    "laws",
-    "request",
-    "state",
-    "table",
-    "golden_traces",
-    "tricky_cases",
-    "tricky_calls",
-]
-PURE_TESTS = ["tests/core", *(f"tests/loop/test_{name}.py" for name in PURE_LOOP_TESTS)]
+PURE_LOOP_TESTS = ["kernel", "test_tricky_cases.py", "test_tricky_calls.py"]
+PURE_TESTS = ["tests/core", *(f"tests/loop/{name}" for name in PURE_LOOP_TESTS)]
 
 nox.needs_version = ">=2026.4"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -279,7 +270,7 @@ def walks(session: nox.Session) -> None:
     """Try the kernel's laws on random walks, a hundred thousand of 150 inputs; takes long."""
     session.install(*group("test", "test-loop"), *from_source(*with_siblings("agentkit-loop")))
     env = {"AGENTKIT_WALKS": session.posargs[0] if session.posargs else "100000"}
-    session.run("pytest", "tests/loop/test_laws.py", "--timeout=7200", env=env)
+    session.run("pytest", "tests/loop/kernel/test_laws.py", "--timeout=7200", env=env)
 
 
 @nox.session(default=False)

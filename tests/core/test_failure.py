@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from agentkit_core import FailureKind, ProviderFailure, from_json, to_json
-from strategies.items import failures
+from support.items import failures
 
 
 def test_a_failure_describes_itself_in_one_line() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import FinishReason, JsonValue, native_reasons, with_native_reasons
-from strategies.json_values import json_objects
+from support.json_values import json_objects
 
 KEY = "agentkit.provider_finish_reasons"
 

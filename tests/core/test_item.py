@@ -24,7 +24,7 @@ from agentkit_core import (
     from_json,
     to_json,
 )
-from strategies.items import items
+from support.items import items
 
 CALL = ToolCall(ToolCallId("c1"), "look")
 RESULT = ToolResult(ToolCallId("c1"), TextOutput("seen"))

@@ -15,7 +15,7 @@ from agentkit_core import (
     encode_json,
     without_lone_surrogates,
 )
-from strategies.json_values import json_values, odd_texts, texts
+from support.json_values import json_values, odd_texts, texts
 
 
 @given(json_values())

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import JsonValue, foreign_metadata, metadata_of, metadata_owner
-from strategies.json_values import json_objects
+from support.json_values import json_objects
 
 KEYS = st.sampled_from(["agentkit", "agentkit.x", "agentkitten.x", "openai.id", "x.y.z", ""])
 

@@ -34,8 +34,8 @@ from agentkit_core import (
     to_json,
     to_msgpack,
 )
-from strategies.items import any_histories, failures, items, targets, usages
-from strategies.json_values import json_values, odd_texts
+from support.items import any_histories, failures, items, targets, usages
+from support.json_values import json_values, odd_texts
 
 RECORDS: list[tuple[Any, st.SearchStrategy[Any]]] = [
     (Item, items()),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from agentkit_core import CostUsage, CurrencyMismatch, TokenUsage, Usage, from_json, to_json
-from strategies.items import cost_usages, money, token_usages, usages
+from support.items import cost_usages, money, token_usages, usages
 
 
 @given(usages(), usages(), usages())

@@ -42,7 +42,7 @@ from agentkit_loop import (
     ToolDone,
     ToolResultReceived,
 )
-from strategies.rig import Rig
+from support.rig import Rig
 
 
 def running(rig: Rig) -> list[str]:

@@ -54,8 +54,8 @@ from agentkit_loop import (
     Yield,
     start,
 )
-from agentkit_loop._snapshot import encode_head
-from strategies.rig import Rig, answered
+from agentkit_loop.persistence._snapshot import encode_head
+from support.rig import Rig, answered
 
 
 def yields(rig: Rig) -> list[object]:

@@ -35,7 +35,7 @@ from agentkit_loop import (
     TurnEnd,
     model_request,
 )
-from strategies.rig import Rig, answered
+from support.rig import Rig, answered
 
 
 def spent(tokens: int | None = None, *, usd: str | None = None, eur: str | None = None) -> Usage:

@@ -52,9 +52,9 @@ from agentkit_loop import (
     model_request,
     step,
 )
-from agentkit_loop._saved import LogEntry, Saved
-from agentkit_loop._snapshot import decode_head, encode_head
-from strategies.rig import Rig
+from agentkit_loop.persistence._records import LogEntry, Saved
+from agentkit_loop.persistence._snapshot import decode_head, encode_head
+from support.rig import Rig
 
 STATES = Path(__file__).with_name("states")
 

@@ -17,7 +17,7 @@ from agentkit_core import (
 )
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import ReplayServer, Script
-from strategies.tiny_chat import TinyChat
+from support.tiny_chat import TinyChat
 
 
 @pytest.fixture

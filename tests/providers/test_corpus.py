@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from providers import corpus
-from strategies.chat_bodies import delta, stream
+from support.chat_bodies import delta, stream
 
 ANSWER = {"sse": stream(delta("stop", content="hi")).decode(), "expected": {"text": "hi"}}
 REFUSED = {

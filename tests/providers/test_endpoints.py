@@ -18,10 +18,10 @@ from agentkit_providers import (
     connect,
     default_registry,
 )
-from agentkit_providers._thinking_levels import supported_level
+from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers.catalogue import ModelCard
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
-from strategies.tiny_chat import TinyChat
+from support.tiny_chat import TinyChat
 
 ROWS = list(default_registry)
 

@@ -12,7 +12,7 @@ from agentkit_core import (
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 from agentkit_providers.replay import Answer, openai_chat
 from agentkit_providers.testing import check_over_http
-from strategies.tiny_chat import TinyChat, TinyDecoder, tiny_answer
+from support.tiny_chat import TinyChat, TinyDecoder, tiny_answer
 
 
 def test_a_projection_that_keeps_the_laws_passes() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Diagnostic, Envelope
 from agentkit_reporting import BackgroundReporter, BufferedReporter, FailurePolicy, Overflow
-from strategies.runs import enveloped
+from support.runs import enveloped
 
 EVENTS = enveloped(Diagnostic(str(n)) for n in range(10))
 

@@ -44,7 +44,7 @@ from agentkit_loop.events import (
     TurnStarted,
 )
 from agentkit_reporting import JsonlLine, JsonlReporter
-from strategies.runs import SESSION, TURN, enveloped
+from support.runs import SESSION, TURN, enveloped
 
 LINE = msgspec.json.Decoder(JsonlLine)
 

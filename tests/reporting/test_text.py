@@ -72,7 +72,7 @@ from agentkit_loop.events import (
     TurnStarted,
 )
 from agentkit_reporting import TextReporter
-from strategies.runs import enveloped
+from support.runs import enveloped
 
 A, B = PartId("a"), PartId("b")
 CALL = ToolCallId("call-1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentkit_core import Item, SessionId, TextOutput, ToolCall, ToolCallId, ToolResult
 from agentkit_loop.events import Event, ItemsAppended, TranscriptRewritten, TurnStarted
 from agentkit_reporting import TranscriptReporter
-from strategies.runs import SESSION, enveloped
+from support.runs import SESSION, enveloped
 
 CALL = ToolCall(id=ToolCallId("c"), name="t")
 RESULT = ToolResult(call_id=ToolCallId("c"), output=TextOutput("ok"))

@@ -33,7 +33,7 @@ from agentkit_loop.events import (
     TurnResult,
 )
 from agentkit_reporting import UsageReporter, UsageSummary
-from strategies.runs import SESSION, enveloped
+from support.runs import SESSION, enveloped
 
 
 def used(input: int, output: int, cost: dict[str, Decimal] | None = None) -> Usage:  # noqa: A002

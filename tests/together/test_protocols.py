@@ -44,7 +44,7 @@ from agentkit_providers.replay import (
     openai_responses,
 )
 from agentkit_tools_core import tool
-from strategies.items import any_histories
+from support.items import any_histories
 
 PICTURE = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n"))
 

@@ -12,7 +12,7 @@ PACKAGE_OF_TESTS = {module.removeprefix("agentkit_"): module for module in MODUL
 OWNERS: dict[Path, str | None] = {
     **{folder_of(package): module for package, module in MODULE_OF.items()},
     **{ROOT / "tests" / tests: module for tests, module in PACKAGE_OF_TESTS.items()},
-    ROOT / "tests" / "strategies": None,
+    ROOT / "tests" / "support": None,
     ROOT / "tests" / "together": None,
     ROOT / "examples": None,
     ROOT / "bench": None,
@@ -44,10 +44,10 @@ def test_nobody_imports_a_neighbours_private_module(folder: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from agentkit_core._fold import Fold",
-        "from agentkit_core import _fold",
-        "import agentkit_core._fold",
-        "def late():\n    from agentkit_core._fold import Fold",
+        "from agentkit_core._streaming._fold import Fold",
+        "from agentkit_core._streaming import _fold",
+        "import agentkit_core._streaming._fold",
+        "def late():\n    from agentkit_core._streaming._fold import Fold",
     ],
 )
 def test_every_way_to_import_a_private_module_is_seen(line: str) -> None:

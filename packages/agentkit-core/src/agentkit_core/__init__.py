@@ -1,15 +1,6 @@
 """agentkit-core: the data of an agent. No I/O; depends on msgspec only."""
 
-from agentkit_core._call_arguments import complete_call
-from agentkit_core._delta import (
-    AppendBytes,
-    AppendText,
-    BeginPart,
-    CommitPart,
-    Delta,
-    ReplaceStructured,
-    SetMetadata,
-)
+from agentkit_core._approval import Want
 from agentkit_core._errors import (
     AgentkitError,
     CurrencyMismatch,
@@ -29,8 +20,10 @@ from agentkit_core._errors import (
 )
 from agentkit_core._failure import FailureKind, ProviderFailure
 from agentkit_core._finish import FinishReason, native_reasons, with_native_reasons
-from agentkit_core._fold import Fold, fold
-from agentkit_core._growing import SendableHistory
+from agentkit_core._history._incremental import SendableHistory
+from agentkit_core._history._sendable import sendable
+from agentkit_core._history._target import IdRule, ReasoningRule, Target, ToolMedia
+from agentkit_core._history._transcript import Transcript, open_calls, repair
 from agentkit_core._ids import (
     ApprovalId,
     ArtifactId,
@@ -76,7 +69,6 @@ from agentkit_core._part import (
     ToolResult,
     Uri,
 )
-from agentkit_core._partial_json import PartialJson
 from agentkit_core._projection import (
     Projection,
     RequestEncoder,
@@ -103,7 +95,20 @@ from agentkit_core._request import (
     ToolChoiceMode,
     ToolsEnd,
 )
-from agentkit_core._response import (
+from agentkit_core._retry import RetryPolicy, wait_before_retry_s
+from agentkit_core._streaming._call_arguments import complete_call
+from agentkit_core._streaming._delta import (
+    AppendBytes,
+    AppendText,
+    BeginPart,
+    CommitPart,
+    Delta,
+    ReplaceStructured,
+    SetMetadata,
+)
+from agentkit_core._streaming._fold import Fold, fold
+from agentkit_core._streaming._partial_json import PartialJson
+from agentkit_core._streaming._response import (
     ModelEvent,
     ModelResponse,
     ResponseFailed,
@@ -113,13 +118,8 @@ from agentkit_core._response import (
     UsageReported,
     fold_response,
 )
-from agentkit_core._retry import RetryPolicy, wait_before_retry_s
-from agentkit_core._sendable import sendable
-from agentkit_core._target import IdRule, ReasoningRule, Target, ToolMedia
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
-from agentkit_core._transcript import Transcript, open_calls, repair
 from agentkit_core._usage import CostUsage, TokenUsage, Usage
-from agentkit_core._want import Want
 
 __all__ = [
     # identifiers

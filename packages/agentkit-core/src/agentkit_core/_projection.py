@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._request import ModelRequest
-from agentkit_core._response import ModelEvent
+from agentkit_core._streaming._response import ModelEvent
 
 
 class WireRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,114 +1,25 @@
 """agentkit-loop: the loop of an agent as a pure step function, and its drivers."""
 
 from agentkit_core import RetryPolicy, wait_before_retry_s
-from agentkit_loop._agent import Agent
-from agentkit_loop._agent_tool import AgentTool
-from agentkit_loop._approving import OnApproval
-from agentkit_loop._blocking_session import BlockingSession
-from agentkit_loop._budget import TurnBudget
-from agentkit_loop._config import (
-    BackgroundDone,
-    BusyInput,
-    Execution,
-    LoopConfig,
-    LostTool,
-    MutatorFailure,
-    QueueMode,
-    SteerPolicy,
-)
-from agentkit_loop._conversation import Prompt
-from agentkit_loop._effects import (
-    Abort,
-    AnsweredEffect,
-    CallModel,
-    CheckFinish,
-    Effect,
-    EffectId,
-    Emit,
-    Persist,
-    Preflight,
-    Prepare,
-    RunMutators,
-    StartTimer,
-    StartTool,
-    TimerKind,
-    Yield,
-)
 from agentkit_loop._errors import (
     ApprovalNeeded,
     NoResult,
     NothingToContinue,
     ReporterFailed,
     SessionClosed,
-    TableBroken,
     TurnRunning,
     UnknownApproval,
     UnknownCall,
     WrongModelForm,
     WrongStoreForm,
 )
-from agentkit_loop._hooks import AskAgain, EndTurn, Hook, RunFacts
-from agentkit_loop._inputs import (
-    Answer,
-    Cancel,
-    CancelCall,
-    Close,
-    Configure,
-    Continue,
-    FinishChecked,
-    HostInput,
-    Input,
-    Lane,
-    Lost,
-    ModelFailed,
-    ModelResponded,
-    MutatorsDone,
-    PreflightAllowed,
-    PreflightAsked,
-    PreflightRefused,
-    Prepared,
-    Reset,
-    Resolve,
-    Started,
-    Submit,
-    TimerFired,
-    ToolAsked,
-    ToolDone,
-    ToolProgressed,
-    ToolSpent,
-    Unqueue,
-)
-from agentkit_loop._kernel import fork, resume, start, step
-from agentkit_loop._limits import Limits
-from agentkit_loop._mutators import Mutation, Mutator
-from agentkit_loop._request import model_request
-from agentkit_loop._saved import (
-    BlockingStore,
-    DamagedSave,
-    LogEntry,
-    RevisionGap,
-    Saved,
-    StaleSave,
-    Store,
-)
-from agentkit_loop._session import Session
-from agentkit_loop._snapshot import decode_state, encode_state
-from agentkit_loop._state import CallState, CallStatus, State, TurnState
-from agentkit_loop._steps import (
-    AfterRound,
-    ApprovalAsk,
-    ApprovalDecision,
-    ApprovalRequested,
-    AwaitingInput,
-    Busy,
-    Closed,
-    Finished,
-    GrantScope,
-    Step,
-)
-from agentkit_loop._structured import ResultMode, TypedResult
-from agentkit_loop._table import EDGES, Phase
-from agentkit_loop._view import SessionView
+from agentkit_loop.agent._agent import Agent
+from agentkit_loop.agent._agent_tool import AgentTool
+from agentkit_loop.agent._blocking_session import BlockingSession
+from agentkit_loop.agent._conversation import Prompt
+from agentkit_loop.agent._on_approval import OnApproval
+from agentkit_loop.agent._session import Session
+from agentkit_loop.agent._view import SessionView
 from agentkit_loop.events import (
     ApprovalOutcome,
     ApprovalRequired,
@@ -144,6 +55,95 @@ from agentkit_loop.events import (
     TurnResult,
     TurnStarted,
 )
+from agentkit_loop.extensions._budget import TurnBudget
+from agentkit_loop.extensions._hooks import AskAgain, EndTurn, Hook, RunFacts
+from agentkit_loop.extensions._mutators import Mutation, Mutator
+from agentkit_loop.extensions._structured import ResultMode, TypedResult
+from agentkit_loop.kernel._config import (
+    BackgroundDone,
+    BusyInput,
+    Execution,
+    LoopConfig,
+    LostTool,
+    MutatorFailure,
+    QueueMode,
+    SteerPolicy,
+)
+from agentkit_loop.kernel._effects import (
+    Abort,
+    AnsweredEffect,
+    CallModel,
+    CheckFinish,
+    Effect,
+    EffectId,
+    Emit,
+    Persist,
+    Preflight,
+    Prepare,
+    RunMutators,
+    StartTimer,
+    StartTool,
+    TimerKind,
+    Yield,
+)
+from agentkit_loop.kernel._inputs import (
+    Answer,
+    Cancel,
+    CancelCall,
+    Close,
+    Configure,
+    Continue,
+    FinishChecked,
+    HostInput,
+    Input,
+    Lane,
+    Lost,
+    ModelFailed,
+    ModelResponded,
+    MutatorsDone,
+    PreflightAllowed,
+    PreflightAsked,
+    PreflightRefused,
+    Prepared,
+    Reset,
+    Resolve,
+    Started,
+    Submit,
+    TimerFired,
+    ToolAsked,
+    ToolDone,
+    ToolProgressed,
+    ToolSpent,
+    Unqueue,
+)
+from agentkit_loop.kernel._limits import Limits
+from agentkit_loop.kernel._model_request import model_request
+from agentkit_loop.kernel._state import CallState, CallStatus, State, TurnState
+from agentkit_loop.kernel._status import (
+    AfterRound,
+    ApprovalAsk,
+    ApprovalDecision,
+    ApprovalRequested,
+    AwaitingInput,
+    Busy,
+    Closed,
+    Finished,
+    GrantScope,
+    Step,
+)
+from agentkit_loop.kernel._step import fork, resume, start, step
+from agentkit_loop.kernel._table import EDGES, Phase
+from agentkit_loop.kernel._table_errors import TableBroken
+from agentkit_loop.persistence._records import (
+    BlockingStore,
+    DamagedSave,
+    LogEntry,
+    RevisionGap,
+    Saved,
+    StaleSave,
+    Store,
+)
+from agentkit_loop.persistence._snapshot import decode_state, encode_state
 from agentkit_loop.ports import (
     BlockingModel,
     BlockingModelSession,

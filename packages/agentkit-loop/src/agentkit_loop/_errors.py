@@ -10,8 +10,7 @@
     ├── NoResult          a turn ended without the result that was wanted of it
     ├── SessionClosed     the session is over
     ├── WrongModelForm    the model cannot be used without an event loop, or only so
-    ├── WrongStoreForm    the store cannot be used without an event loop, or only so
-    └── TableBroken       a fault of this library
+    └── WrongStoreForm    the store cannot be used without an event loop, or only so
 
 What a model or a tool does wrong is none of these: it is told in results and events.
 """
@@ -19,8 +18,8 @@ What a model or a tool does wrong is none of these: it is told in results and ev
 from __future__ import annotations
 
 from agentkit_core import AgentkitError, ApprovalId, Item, ToolCallId, Usage
-from agentkit_loop._steps import ApprovalAsk
 from agentkit_loop.events import TurnResult
+from agentkit_loop.kernel._status import ApprovalAsk
 
 
 class ReporterFailed(AgentkitError):
@@ -136,13 +135,3 @@ class WrongStoreForm(AgentkitError):
             f"{'`session`' if missing == 'save_blocking' else '`session_blocking`'}"
         )
         self.missing = missing
-
-
-class TableBroken(AgentkitError):
-    """A phase took an edge that the table does not have: a fault of this library."""
-
-    def __init__(self, phase: str, given: str, target: str) -> None:
-        super().__init__(f"{given} led from {phase} to {target}, which is no edge of the table")
-        self.phase = phase
-        self.given = given
-        self.target = target

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol
 
 from agentkit_core import ModelEvent, ModelRequest, SessionId
-from agentkit_loop._saved import BlockingStore, Store
 from agentkit_loop.events import Envelope
+from agentkit_loop.persistence._records import BlockingStore, Store
 
 __all__ = [
     "BlockingModel",

@@ -3,10 +3,6 @@
 Importing it loads no HTTP client and no protocol; the first model of a kind does.
 """
 
-from agentkit_providers._attempt import AttemptFailed, OnRetry
-from agentkit_providers._endpoint import Endpoint
-from agentkit_providers._key import MissingKey, UnusableHeader, UnusableKey
-from agentkit_providers._secret import Secret
 from agentkit_providers.endpoints import (
     Registry,
     UnknownApi,
@@ -15,6 +11,10 @@ from agentkit_providers.endpoints import (
     default_registry,
 )
 from agentkit_providers.model import BadModelName, HttpModel, MissingBaseUrl, connect
+from agentkit_providers.model._auth import MissingKey, UnusableHeader, UnusableKey
+from agentkit_providers.model._secret import Secret
+from agentkit_providers.transport._attempt import AttemptFailed, OnRetry
+from agentkit_providers.vendors._endpoint import Endpoint
 
 __all__ = [
     "AttemptFailed",

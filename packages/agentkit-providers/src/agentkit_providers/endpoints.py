@@ -14,15 +14,15 @@ import msgspec
 from msgspec.structs import replace
 
 from agentkit_core import AgentkitError, Projection
-from agentkit_providers._endpoint import (
+from agentkit_providers.catalogue._card import ModelCard
+from agentkit_providers.vendors._all import VENDORS
+from agentkit_providers.vendors._endpoint import (
     ANTHROPIC_MESSAGES,
     GOOGLE_GENERATE,
     OPENAI_CHAT,
     OPENAI_RESPONSES,
     Endpoint,
 )
-from agentkit_providers._model_card import ModelCard
-from agentkit_providers._vendors import VENDORS
 
 __all__ = [
     "ANTHROPIC_MESSAGES",

@@ -11,9 +11,9 @@ import asyncio
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelRequest, ModelResponse, Projection
-from agentkit_providers._endpoint import Endpoint
 from agentkit_providers.model import HttpModel
 from agentkit_providers.replay import Answer, ReplayServer
+from agentkit_providers.vendors._endpoint import Endpoint
 
 
 def check_over_http(

@@ -10,7 +10,7 @@ from typing import Self
 
 from agentkit_loop import Reporter
 from agentkit_loop.events import Envelope
-from agentkit_reporting._failure import FailurePolicy, GuardedReporter
+from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 
 
 class BufferedReporter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentkit_loop import Reporter, ReporterFailed
 from agentkit_loop.events import Envelope
-from agentkit_reporting._failure import FailurePolicy, GuardedReporter
+from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 
 
 class TeeReporter:

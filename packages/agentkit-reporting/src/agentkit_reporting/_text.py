@@ -41,10 +41,10 @@ from agentkit_loop.events import (
     TurnFinished,
     TurnResult,
 )
-from agentkit_reporting._answer import AnswerWriter
-from agentkit_reporting._clean import clean
-from agentkit_reporting._lines import LineWriter, Style
-from agentkit_reporting._words import brief, brief_json, brief_output, usage_in_words
+from agentkit_reporting._format import brief, brief_json, brief_output, usage_in_words
+from agentkit_reporting._line_writer import LineWriter, Style
+from agentkit_reporting._streamed_answer import AnswerWriter
+from agentkit_reporting._terminal_safe import clean
 
 _ENDS: Final[Mapping[TurnEnd, str]] = {
     TurnEnd.MAX_TOKENS: "the answer was cut off by a limit on its length",

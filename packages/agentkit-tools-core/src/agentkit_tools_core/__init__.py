@@ -4,7 +4,69 @@ Most of it does no I/O. `PathPolicy`, `Rule` with a prefix, `CommandPolicy` and 
 look at links and folders; `open_checked` opens a file; `FileArtifacts` reads and writes its own.
 """
 
-from agentkit_tools_core._access import (
+from agentkit_tools_core._contract._approval import ApprovalRequest, approval_id
+from agentkit_tools_core._contract._child_calls import ChildCallsDiffer
+from agentkit_tools_core._contract._context import ToolContext
+from agentkit_tools_core._contract._outcome import ToolOutcome, ToolReturn, error_result
+from agentkit_tools_core._contract._permissions import (
+    Allow,
+    Ask,
+    Decision,
+    Deny,
+    PermissionRequest,
+    Policy,
+    PolicyFacts,
+    combine,
+    default_policy,
+    evaluate,
+    tool_kind,
+)
+from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._suspension import (
+    ApprovalDenied,
+    Suspension,
+    TokenRefused,
+    ToolSuspended,
+)
+from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._errors import (
+    DuplicateTool,
+    InvalidToolFunction,
+    InvalidToolInput,
+    InvalidToolName,
+    MissingDependency,
+    ToolDefinitionError,
+    ToolError,
+    UnwritableOutput,
+)
+from agentkit_tools_core._execution._executor import Executor
+from agentkit_tools_core._execution._hooks import Block, ChangeInput, ToolFacts, ToolHook
+from agentkit_tools_core._execution._preflight import Allowed, NeedsApproval, Preflight, Refused
+from agentkit_tools_core._execution._run import ToThread
+from agentkit_tools_core._functions._decorator import FunctionTool, Propose, tool
+from agentkit_tools_core._functions._schema_tool import SchemaTool, Validate, host_tool
+from agentkit_tools_core._outputs._artifacts import (
+    ArtifactStore,
+    FileArtifacts,
+    InvalidOffset,
+    MemoryArtifacts,
+    Slice,
+    UnknownArtifact,
+)
+from agentkit_tools_core._outputs._convert import json_value_of, outcome_of, output_of
+from agentkit_tools_core._outputs._limits import OutputLimits, Overflow
+from agentkit_tools_core._outputs._read_tool import read_back_tool
+from agentkit_tools_core._outputs._truncate import clip, clip_text
+from agentkit_tools_core._policies._command import CommandPolicy
+from agentkit_tools_core._policies._kind import KindPolicy, McpPolicy
+from agentkit_tools_core._policies._path import Outside, PathPolicy
+from agentkit_tools_core._policies._paths import (
+    UnresolvablePath,
+    is_within,
+    open_checked,
+    resolve_path,
+)
+from agentkit_tools_core._policies._requests import (
     connect_mcp,
     custom,
     delete_path,
@@ -20,58 +82,10 @@ from agentkit_tools_core._access import (
     use_mcp_auth_scope,
     write_path,
 )
-from agentkit_tools_core._approval import ApprovalRequest, approval_id
-from agentkit_tools_core._artifacts import (
-    ArtifactStore,
-    FileArtifacts,
-    InvalidOffset,
-    MemoryArtifacts,
-    Slice,
-    UnknownArtifact,
-)
-from agentkit_tools_core._catalogue import CatalogueChanges, catalogue_changes, digests
-from agentkit_tools_core._children import ChildCallsDiffer
-from agentkit_tools_core._command_policy import CommandPolicy
-from agentkit_tools_core._context import ToolContext
-from agentkit_tools_core._decorator import FunctionTool, Propose, tool
-from agentkit_tools_core._errors import (
-    DuplicateTool,
-    InvalidToolFunction,
-    InvalidToolInput,
-    InvalidToolName,
-    MissingDependency,
-    ToolDefinitionError,
-    ToolError,
-    UnwritableOutput,
-)
-from agentkit_tools_core._executor import Executor
-from agentkit_tools_core._hooks import Block, ChangeInput, ToolFacts, ToolHook
-from agentkit_tools_core._kind_policies import KindPolicy, McpPolicy
-from agentkit_tools_core._outcome import ToolOutcome, ToolReturn, error_result
-from agentkit_tools_core._output import json_value_of, outcome_of, output_of
-from agentkit_tools_core._output_limits import OutputLimits, Overflow
-from agentkit_tools_core._path_policy import Outside, PathPolicy
-from agentkit_tools_core._paths import UnresolvablePath, is_within, open_checked, resolve_path
-from agentkit_tools_core._permissions import (
-    Allow,
-    Ask,
-    Decision,
-    Deny,
-    PermissionRequest,
-    Policy,
-    PolicyFacts,
-    combine,
-    default_policy,
-    evaluate,
-    tool_kind,
-)
-from agentkit_tools_core._read_back import read_back_tool
-from agentkit_tools_core._registry import ToolRegistry
-from agentkit_tools_core._request import ToolRequest
-from agentkit_tools_core._rules import Rule, Rules
-from agentkit_tools_core._run import ToThread
-from agentkit_tools_core._schema_tool import SchemaTool, Validate, host_tool
-from agentkit_tools_core._sources import (
+from agentkit_tools_core._policies._rules import Rule, Rules
+from agentkit_tools_core._sources._changes import CatalogueChanges, catalogue_changes, digests
+from agentkit_tools_core._sources._registry import ToolRegistry
+from agentkit_tools_core._sources._wrappers import (
     Collision,
     Federated,
     Filtered,
@@ -81,10 +95,6 @@ from agentkit_tools_core._sources import (
     Unadvertised,
     hidden_specs,
 )
-from agentkit_tools_core._suspension import ApprovalDenied, Suspension, TokenRefused, ToolSuspended
-from agentkit_tools_core._tool import Tool
-from agentkit_tools_core._truncate import clip, clip_text
-from agentkit_tools_core._verdict import Allowed, NeedsApproval, Preflight, Refused
 
 __all__ = [
     # the contract of a tool

@@ -10,8 +10,8 @@ from typing import Final, NoReturn
 
 from agentkit_core import JsonValue, encode_json
 from agentkit_tools_core._errors import InvalidToolInput
-from agentkit_tools_core._misfits import misfits
-from agentkit_tools_core._schema_tool import Validate
+from agentkit_tools_core._functions._argument_errors import misfits
+from agentkit_tools_core._functions._schema_tool import Validate
 
 try:
     import jsonschema_rs

@@ -18,21 +18,21 @@ from agentkit_core import (
     ToolSpec,
     canonical_json,
 )
-from agentkit_tools_core._approval import approval_id
-from agentkit_tools_core._context import ToolContext
-from agentkit_tools_core._executor import Executor
-from agentkit_tools_core._outcome import ToolOutcome, error_result
-from agentkit_tools_core._permissions import (
+from agentkit_tools_core._contract._approval import approval_id
+from agentkit_tools_core._contract._context import ToolContext
+from agentkit_tools_core._contract._names import is_tool_name
+from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
+from agentkit_tools_core._contract._permissions import (
     Allow,
     Decision,
     Deny,
     PermissionRequest,
     PolicyFacts,
 )
-from agentkit_tools_core._registry import is_tool_name
-from agentkit_tools_core._request import ToolRequest
-from agentkit_tools_core._suspension import Suspension
-from agentkit_tools_core._tool import Tool
+from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._suspension import Suspension
+from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._execution._executor import Executor
 
 T = TypeVar("T")
 

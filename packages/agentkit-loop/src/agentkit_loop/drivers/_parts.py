@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from agentkit_loop._budget import TurnBudget
-from agentkit_loop._hooks import Hooks
-from agentkit_loop._mutators import Mutator
-from agentkit_loop._state import State
-from agentkit_loop._teller import Teller
+from agentkit_loop.drivers._event_dispatcher import Teller
+from agentkit_loop.extensions._budget import TurnBudget
+from agentkit_loop.extensions._hooks import Hooks
+from agentkit_loop.extensions._mutators import Mutator
+from agentkit_loop.kernel._state import State
 from agentkit_loop.ports import Clock
 from agentkit_tools_core import Executor
 

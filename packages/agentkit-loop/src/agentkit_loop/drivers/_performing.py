@@ -13,11 +13,11 @@ from agentkit_core import (
     ResponseStarted,
     UsageReported,
 )
-from agentkit_loop._budget import TurnBudget
-from agentkit_loop._effects import StartTool
-from agentkit_loop._inputs import ModelFailed, ModelResponded, ToolProgressed
-from agentkit_loop.drivers._stepping import Answering, Stepper
+from agentkit_loop.drivers._engine import Answering, Stepper
 from agentkit_loop.events import ContentDelta
+from agentkit_loop.extensions._budget import TurnBudget
+from agentkit_loop.kernel._effects import StartTool
+from agentkit_loop.kernel._inputs import ModelFailed, ModelResponded, ToolProgressed
 from agentkit_tools_core import ToolContext
 
 _NO_DELTAS: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})

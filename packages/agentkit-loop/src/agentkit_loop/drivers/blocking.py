@@ -12,8 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core import ModelEvent
-from agentkit_loop._at_once import at_once
-from agentkit_loop._effects import (
+from agentkit_loop._sync import at_once
+from agentkit_loop.drivers._effect_results import came_of, failed_call, log_unclosed, lost
+from agentkit_loop.drivers._engine import Answering
+from agentkit_loop.drivers._parts import Parts
+from agentkit_loop.drivers._performing import Performer
+from agentkit_loop.kernel._effects import (
     AnsweredEffect,
     CallModel,
     CheckFinish,
@@ -24,12 +28,8 @@ from agentkit_loop._effects import (
     StartTimer,
     StartTool,
 )
-from agentkit_loop._inputs import Input, Started, TimerFired
-from agentkit_loop._steps import Step
-from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
-from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.drivers._performing import Performer
-from agentkit_loop.drivers._stepping import Answering
+from agentkit_loop.kernel._inputs import Input, Started, TimerFired
+from agentkit_loop.kernel._status import Step
 from agentkit_loop.ports import BlockingModelSession
 from agentkit_tools_core import Suspension
 

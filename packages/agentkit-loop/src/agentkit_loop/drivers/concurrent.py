@@ -31,7 +31,11 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from agentkit_core import ModelEvent
-from agentkit_loop._effects import (
+from agentkit_loop.drivers._effect_results import came_of, failed_call, log_unclosed, lost
+from agentkit_loop.drivers._engine import Answering
+from agentkit_loop.drivers._parts import Parts
+from agentkit_loop.drivers._task_group import Gathering, is_cancelled
+from agentkit_loop.kernel._effects import (
     AnsweredEffect,
     CallModel,
     CheckFinish,
@@ -41,12 +45,8 @@ from agentkit_loop._effects import (
     StartTimer,
     StartTool,
 )
-from agentkit_loop._inputs import Input, Started, TimerFired
-from agentkit_loop._steps import Step
-from agentkit_loop.drivers._answers import came_of, failed_call, log_unclosed, lost
-from agentkit_loop.drivers._gathering import Gathering, is_cancelled
-from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.drivers._stepping import Answering
+from agentkit_loop.kernel._inputs import Input, Started, TimerFired
+from agentkit_loop.kernel._status import Step
 from agentkit_loop.ports import ModelSession
 from agentkit_tools_core import Suspension
 

@@ -24,11 +24,11 @@ import msgspec
 from msgspec import Struct
 
 from agentkit_core import RecordError, SessionId, from_json, to_json
-from agentkit_loop._saved import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.stores._async_wrapper import BothForms
+from agentkit_loop.stores._checksummed_lines import seal, unseal
 from agentkit_loop.stores._disk import locked, opened, sync, sync_folder, write_all
-from agentkit_loop.stores._entries import decode_entry, encode_entries, quoted, unquoted
-from agentkit_loop.stores._forms import BothForms
-from agentkit_loop.stores._sealed import seal, unseal
+from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quoted, unquoted
 
 _VERSION: Final = 1
 _LONGEST_NAME: Final = 100

@@ -7,9 +7,9 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from agentkit_core import SessionId
-from agentkit_loop._saved import LogEntry, Saved, StaleSave
-from agentkit_loop.stores._entries import decode_entry, encode_entries
-from agentkit_loop.stores._forms import BothForms
+from agentkit_loop.persistence._records import LogEntry, Saved, StaleSave
+from agentkit_loop.stores._async_wrapper import BothForms
+from agentkit_loop.stores._log_codec import decode_entry, encode_entries
 
 T = TypeVar("T")
 

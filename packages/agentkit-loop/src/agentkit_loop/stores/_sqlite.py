@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from agentkit_core import RecordError, SessionId
-from agentkit_loop._saved import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.stores._async_wrapper import BothForms
 from agentkit_loop.stores._disk import locked, make_folder, opened
-from agentkit_loop.stores._entries import decode_entry, encode_entries, quoted, unquoted
-from agentkit_loop.stores._forms import BothForms
+from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quoted, unquoted
 
 if TYPE_CHECKING:  # who keeps sessions elsewhere never loads it
     from sqlite3 import Connection

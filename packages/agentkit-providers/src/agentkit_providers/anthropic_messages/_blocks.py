@@ -29,7 +29,7 @@ from agentkit_core import (
     encode_json,
     without_lone_surrogates,
 )
-from agentkit_providers._readings import mended
+from agentkit_providers._protocol_kit._lenient_values import mended
 from agentkit_providers.anthropic_messages._metadata_keys import (
     API,
     BLOCK_KEY,

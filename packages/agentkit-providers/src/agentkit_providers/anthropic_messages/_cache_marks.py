@@ -23,7 +23,7 @@ from agentkit_core import (
     ToolsEnd,
     UnsupportedContent,
 )
-from agentkit_providers._marked_prefix import marked_prefix
+from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 from agentkit_providers.anthropic_messages._content import (
     Place,
     Written,

@@ -33,7 +33,7 @@ from agentkit_core import (
     ToolResult,
     encode_json,
 )
-from agentkit_providers._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.anthropic_messages._media import file_block, is_uploaded, media_block
 from agentkit_providers.anthropic_messages._metadata_keys import (
     BLOCK_KEY,

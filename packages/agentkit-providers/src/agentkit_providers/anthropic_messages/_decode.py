@@ -24,9 +24,7 @@ from agentkit_core import (
     Usage,
     UsageReported,
 )
-from agentkit_providers._body_decoder import DONE, TRUNCATED, BodyDecoder
-from agentkit_providers._broken_answers import cut_off, unreadable
-from agentkit_providers._errors import classify_error
+from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers.anthropic_messages._blocks import Block, OtherBlock, open_block
 from agentkit_providers.anthropic_messages._ends import (
     failed_finish,
@@ -51,6 +49,8 @@ from agentkit_providers.anthropic_messages._wire_events import (
     Event,
     Message,
 )
+from agentkit_providers.failures._classify import classify_error
+from agentkit_providers.failures._stream_failures import cut_off, unreadable
 
 _SENDER: Final = "Messages"
 _TYPE_OF_DELTA: Final = {

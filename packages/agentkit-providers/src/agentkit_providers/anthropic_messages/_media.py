@@ -18,7 +18,7 @@ from agentkit_core import (
     Uri,
     without_lone_surrogates,
 )
-from agentkit_providers._addresses import address_of
+from agentkit_providers._protocol_kit._data_urls import address_of
 from agentkit_providers.anthropic_messages._metadata_keys import API
 from agentkit_providers.anthropic_messages._wire_request import (
     Base64Source,

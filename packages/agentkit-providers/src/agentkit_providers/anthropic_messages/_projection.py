@@ -17,11 +17,11 @@ from agentkit_core import (
     ToolMedia,
     WireRequest,
 )
-from agentkit_providers._errors import classify_http
 from agentkit_providers.anthropic_messages._decode import AnthropicMessagesDecoder
 from agentkit_providers.anthropic_messages._encode import MessagesEncoder
 from agentkit_providers.anthropic_messages._metadata_keys import API, REDACTED_KEY, SIGNATURE_KEY
 from agentkit_providers.anthropic_messages._quirks import Quirks
+from agentkit_providers.failures._classify import classify_http
 
 _KINDS: Final = frozenset({ItemKind.SYSTEM, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL})
 _IMAGES: Final = frozenset({Modality.IMAGE})

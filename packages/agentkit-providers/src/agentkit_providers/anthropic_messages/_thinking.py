@@ -7,7 +7,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from agentkit_core import MetadataMap, ModelRequest, NamedTool, ThinkingLevel, ToolChoiceMode
-from agentkit_providers._thinking_levels import TOKEN_BUDGETS, fitted_budget, supported_level
+from agentkit_providers._protocol_kit._thinking_levels import (
+    TOKEN_BUDGETS,
+    fitted_budget,
+    supported_level,
+)
 from agentkit_providers.anthropic_messages._metadata_keys import THINKING_KEY
 from agentkit_providers.anthropic_messages._models import Traits
 from agentkit_providers.anthropic_messages._quirks import Quirks, ThinkingStyle

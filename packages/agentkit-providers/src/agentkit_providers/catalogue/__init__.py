@@ -1,6 +1,6 @@
 """The catalogue: what is known of models, and what their answers cost."""
 
-from agentkit_providers._model_card import ModelCard, Prices, PriceTier, Rates
+from agentkit_providers.catalogue._card import ModelCard, Prices, PriceTier, Rates
 from agentkit_providers.catalogue._catalogue import Catalogue, default_catalogue
 from agentkit_providers.catalogue._cost import cost
 

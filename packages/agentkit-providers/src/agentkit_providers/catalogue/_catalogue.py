@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from agentkit_providers._model_card import ModelCard
+from agentkit_providers.catalogue._card import ModelCard
 
 _SNAPSHOT: Final = re.compile(r"(?:-\d{4}-\d\d-\d\d|[-@]\d{8}|-latest)$")
 """What names a moment of a model: `gpt-5-2025-08-07`, `claude-opus-4-5@20251101`."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from agentkit_core import CostUsage, TokenUsage
-from agentkit_providers._model_card import ModelCard, Prices, Rates
+from agentkit_providers.catalogue._card import ModelCard, Prices, Rates
 
 _MILLION: Final = Decimal(1_000_000)
 _ONE: Final = Decimal(1)

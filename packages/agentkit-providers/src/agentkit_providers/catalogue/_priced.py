@@ -17,7 +17,7 @@ from agentkit_core import (
     Usage,
     UsageReported,
 )
-from agentkit_providers._model_card import ModelCard
+from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.catalogue._cost import cost
 
 Events = tuple[ModelEvent, ...]

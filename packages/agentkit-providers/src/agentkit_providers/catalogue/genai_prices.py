@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agentkit_providers._model_card import ModelCard, Prices, PriceTier
+from agentkit_providers.catalogue._card import ModelCard, Prices, PriceTier
 from agentkit_providers.catalogue._catalogue import default_catalogue
 
 try:

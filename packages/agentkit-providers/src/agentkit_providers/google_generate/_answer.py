@@ -34,7 +34,7 @@ from agentkit_core import (
     Uri,
     complete_call,
 )
-from agentkit_providers._readings import bytes_of
+from agentkit_providers._protocol_kit._lenient_values import bytes_of
 from agentkit_providers.google_generate import _wire_events as wire
 from agentkit_providers.google_generate._media import modality_of
 from agentkit_providers.google_generate._metadata_keys import (

@@ -30,10 +30,10 @@ from agentkit_core import (
     fold,
     without_lone_surrogates,
 )
-from agentkit_providers._body_decoder import DONE, is_json
-from agentkit_providers._broken_answers import cut_off, unreadable
-from agentkit_providers._errors import classify_error
-from agentkit_providers._sse import SseDecoder
+from agentkit_providers._protocol_kit._body_decoder import DONE, is_json
+from agentkit_providers._protocol_kit._sse import SseDecoder
+from agentkit_providers.failures._classify import classify_error
+from agentkit_providers.failures._stream_failures import cut_off, unreadable
 from agentkit_providers.google_generate._answer import Answer
 from agentkit_providers.google_generate._ends import (
     failed_finish,

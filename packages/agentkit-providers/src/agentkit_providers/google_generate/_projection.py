@@ -18,7 +18,7 @@ from agentkit_core import (
     ToolMedia,
     WireRequest,
 )
-from agentkit_providers._errors import classify_http
+from agentkit_providers.failures._classify import classify_http
 from agentkit_providers.google_generate._decode import GoogleGenerateDecoder
 from agentkit_providers.google_generate._encode import GenerateEncoder
 from agentkit_providers.google_generate._metadata_keys import API, PIECES_KEY, SIGNATURE_KEY

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentkit_core import JsonValue
-from agentkit_providers._schema_dialects import Schema, without_refs
+from agentkit_providers._protocol_kit._schema_dialects import Schema, without_refs
 
 # fmt: off
 _KEPT: Final = frozenset(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentkit_core import JsonValue, ModelOptions, ThinkingLevel
-from agentkit_providers._thinking_levels import fitted_budget, supported_level
+from agentkit_providers._protocol_kit._thinking_levels import fitted_budget, supported_level
 from agentkit_providers.google_generate._models import ThinkingScale, thinking_scale
 from agentkit_providers.google_generate._quirks import Quirks
 from agentkit_providers.google_generate._wire_request import ThinkingConfig

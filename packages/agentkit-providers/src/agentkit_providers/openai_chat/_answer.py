@@ -29,7 +29,7 @@ from agentkit_core import (
     Text,
     without_lone_surrogates,
 )
-from agentkit_providers._readings import (
+from agentkit_providers._protocol_kit._lenient_values import (
     bytes_of,
     extend,
     image_of,

@@ -22,7 +22,7 @@ from agentkit_core import (
     ToolsEnd,
     UnsupportedContent,
 )
-from agentkit_providers._marked_prefix import marked_prefix
+from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 from agentkit_providers.openai_chat._metadata_keys import API
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._wire_request import (

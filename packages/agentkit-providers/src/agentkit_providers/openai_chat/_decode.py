@@ -26,9 +26,9 @@ from agentkit_core import (
     UsageReported,
     fold,
 )
-from agentkit_providers._body_decoder import DONE, TRUNCATED, BodyDecoder
-from agentkit_providers._broken_answers import cut_off, unreadable
-from agentkit_providers._errors import classify_error
+from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
+from agentkit_providers.failures._classify import classify_error
+from agentkit_providers.failures._stream_failures import cut_off, unreadable
 from agentkit_providers.openai_chat._answer import Answer
 from agentkit_providers.openai_chat._ends import (
     failed_finish,

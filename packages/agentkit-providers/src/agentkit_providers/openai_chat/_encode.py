@@ -37,7 +37,7 @@ from agentkit_core import (
     WireRequest,
     encode_json,
 )
-from agentkit_providers._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
 from agentkit_providers.openai_chat._media import file_part, media_part
 from agentkit_providers.openai_chat._metadata_keys import (

@@ -16,7 +16,7 @@ from agentkit_core import (
     Modality,
     Uri,
 )
-from agentkit_providers._addresses import address_of
+from agentkit_providers._protocol_kit._data_urls import address_of
 from agentkit_providers.openai_chat._metadata_keys import API, DETAIL_KEY
 from agentkit_providers.openai_chat._wire_request import (
     AudioPart,

@@ -23,7 +23,7 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
 )
-from agentkit_providers._thinking_levels import supported_level
+from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers.openai_chat._cache_marks import cache_control, marks_tools
 from agentkit_providers.openai_chat._metadata_keys import API, THINKING_KEY
 from agentkit_providers.openai_chat._quirks import Quirks, ThinkingFormat

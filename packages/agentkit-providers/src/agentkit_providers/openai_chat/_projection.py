@@ -18,7 +18,7 @@ from agentkit_core import (
     ToolMedia,
     WireRequest,
 )
-from agentkit_providers._errors import classify_http
+from agentkit_providers.failures._classify import classify_http
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
 from agentkit_providers.openai_chat._encode import ChatEncoder
 from agentkit_providers.openai_chat._metadata_keys import API, DETAILS_KEY

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentkit_core import TokenUsage, Usage
-from agentkit_providers._counts import cost_of, count, counts_in
+from agentkit_providers._protocol_kit._usage_fields import cost_of, count, counts_in
 from agentkit_providers.openai_chat._metadata_keys import USAGE_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 

@@ -24,7 +24,7 @@ from agentkit_core import (
     ToolsEnd,
     UnsupportedContent,
 )
-from agentkit_providers._marked_prefix import marked_prefix
+from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 from agentkit_providers.openai_responses._content import said
 from agentkit_providers.openai_responses._metadata_keys import API
 from agentkit_providers.openai_responses._wire_request import (

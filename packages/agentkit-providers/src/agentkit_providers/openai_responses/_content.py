@@ -19,7 +19,7 @@ from agentkit_core import (
     ToolOutput,
     encode_json,
 )
-from agentkit_providers._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._media import file_part, media_part
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._replay import answer_ids, item_of

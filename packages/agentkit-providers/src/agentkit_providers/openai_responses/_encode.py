@@ -20,7 +20,7 @@ from agentkit_core import (
     WireRequest,
     encode_json,
 )
-from agentkit_providers._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._cache_marks import marked
 from agentkit_providers.openai_responses._content import outputs, said
 from agentkit_providers.openai_responses._options import body_options, cache_of, extra_fields

@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from agentkit_core import FailureKind, FinishReason, JsonValue, ProviderFailure
-from agentkit_providers._errors import classify_error
+from agentkit_providers.failures._classify import classify_error
 
 SENDER: Final = "Responses"
 """What people call the protocol."""

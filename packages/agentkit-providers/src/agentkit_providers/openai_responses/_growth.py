@@ -16,7 +16,7 @@ from agentkit_core import (
     ToolCall,
     complete_call,
 )
-from agentkit_providers._readings import mended
+from agentkit_providers._protocol_kit._lenient_values import mended
 
 INPUT_OPENS: Final = '{"input":"'
 """How the arguments of a custom tool's call begin here; its input is free text on the wire."""

@@ -29,7 +29,7 @@ from agentkit_core import (
     complete_call,
     encode_json,
 )
-from agentkit_providers._readings import bytes_of
+from agentkit_providers._protocol_kit._lenient_values import bytes_of
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
     API,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_core import File, InlineText, Media, Modality, Uri
-from agentkit_providers._addresses import address_of
+from agentkit_providers._protocol_kit._data_urls import address_of
 from agentkit_providers.openai_responses._metadata_keys import API, DETAIL_KEY
 from agentkit_providers.openai_responses._wire_request import (
     ContentPart,

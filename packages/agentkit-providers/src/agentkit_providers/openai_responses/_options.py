@@ -25,7 +25,7 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
 )
-from agentkit_providers._thinking_levels import supported_level
+from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers.openai_responses._metadata_keys import (
     API,
     DROPPED_KEY,

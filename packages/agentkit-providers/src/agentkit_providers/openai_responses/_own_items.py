@@ -21,7 +21,7 @@ from agentkit_core import (
     decode_json,
     encode_json,
 )
-from agentkit_providers._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._metadata_keys import ANNOTATIONS_KEY, REFUSAL_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._replay import Replayed, is_content, item_of, place_of

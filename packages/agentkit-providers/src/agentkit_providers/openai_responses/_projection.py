@@ -18,7 +18,7 @@ from agentkit_core import (
     ToolMedia,
     WireRequest,
 )
-from agentkit_providers._errors import classify_http
+from agentkit_providers.failures._classify import classify_http
 from agentkit_providers.openai_responses._decode import OpenAIResponsesDecoder
 from agentkit_providers.openai_responses._encode import ResponsesEncoder
 from agentkit_providers.openai_responses._metadata_keys import API, ITEM_KEY

@@ -35,7 +35,7 @@ from agentkit_core import (
     ResponseStarted,
     UsageReported,
 )
-from agentkit_providers._errors import RETRYABLE_KINDS, scrubbed
+from agentkit_providers.failures._classify import RETRYABLE_KINDS, scrubbed
 from agentkit_providers.transport._call import Call
 
 MAX_ERROR_BODY: Final = 64 * 1024

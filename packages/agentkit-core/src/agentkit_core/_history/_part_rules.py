@@ -1,0 +1,287 @@
+"""Readable: each part as the target can read it, or a text in its place, or nothing.
+
+One step of `sendable`; what it gives is read again without a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from operator import is_
+from typing import Final
+
+from msgspec.structs import replace
+
+from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
+from agentkit_core._item import Item, ItemKind, Provenance, with_parts
+from agentkit_core._json import JsonValue, encode_json, without_lone_surrogates
+from agentkit_core._metadata import MetadataMap, metadata_owner
+from agentkit_core._part import (
+    Custom,
+    File,
+    FilesOutput,
+    Handle,
+    Media,
+    Part,
+    PartsOutput,
+    Reasoning,
+    Structured,
+    StructuredOutput,
+    Text,
+    TextOutput,
+    ToolCall,
+    ToolOutput,
+    ToolResult,
+)
+from agentkit_core._streaming._fold import INCOMPLETE_KEY
+
+NO_OUTPUT: Final = "(no tool output)"
+"""What is sent for a tool that gave nothing."""
+
+MEDIA_FOLLOW: Final = "(see the attached media)"
+"""What is sent for a tool that gave only media, where these follow the result."""
+
+_SEVERAL: Final = {"audio": "audio", "binary": "binary data"}
+
+
+class Closeness(IntEnum):
+    """How near an item's origin is to a target, farthest first."""
+
+    FOREIGN = 0
+    UNKNOWN = 1
+    API = 2
+    """The same provider and protocol, another model."""
+    MODEL = 3
+
+
+def closeness(origin: Provenance | None, target: Target) -> Closeness:
+    """Say how near an origin is to a target."""
+    if origin is None:
+        return Closeness.UNKNOWN
+    if origin.same_model(target.provider, target.api, target.model):
+        return Closeness.MODEL
+    same_api = origin.provider == target.provider and origin.api == target.api
+    return Closeness.API if same_api else Closeness.FOREIGN
+
+
+def media_follow(target: Target) -> bool:
+    """Whether media of a tool cannot stay inside its result."""
+    return target.tool_media_place is ToolMedia.AFTER_RESULTS or ItemKind.TOOL not in target.kinds
+
+
+class PartReader:
+    """Reads items for one target."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._owners = frozenset({target.api, target.provider})
+        self._custom_prefix = f"{target.api}."
+        tool_media = target.tool_media
+        if media_follow(target):
+            # They end up in a user item, which has its own rule.
+            tool_media &= target.media
+        self._tool_media = tool_media
+
+    def read(self, item: Item) -> Item:
+        """Give the item with readable parts only; it may have none left."""
+        if _is_plain(item):
+            return item
+        origin = closeness(item.provenance, self._target)
+        signed = origin is Closeness.MODEL or item.kind is not ItemKind.ASSISTANT
+        parts = list[Part]()
+        for part in item.parts:
+            one = self._read(part, origin, signed=signed)
+            if one is not None and not _repeats(one, part, parts):
+                parts.append(one)
+        read = with_parts(item, parts)
+        if not signed and any(metadata_owner(key) in self._owners for key in item.metadata):
+            return replace(read, metadata=self._unsigned(item.metadata))
+        return read
+
+    def _read(self, part: Part, origin: Closeness, *, signed: bool) -> Part | None:
+        if type(part) is Reasoning:
+            return self._reasoning(part, own=origin is Closeness.MODEL)
+        if type(part) is Custom:
+            readable = origin is not Closeness.FOREIGN and self._takes_custom(part)
+            return part if readable else None
+        if not signed:
+            part = self._without_signature(part)
+        if type(part) is ToolResult:
+            return self._result(part)
+        return self._content(part)
+
+    def _content(self, part: Part, *, of_tool: bool = False) -> Part | None:
+        """What a user or a tool gives: text, media, files, values."""
+        match part:
+            case Text(text=text):
+                clean = without_lone_surrogates(text)
+                if not clean.strip() and not self._target.empty_text:
+                    return None
+                return part if clean is text else replace(part, text=clean)
+            case Media(modality=modality, data=data):
+                if modality not in (self._tool_media if of_tool else self._target.media):
+                    return Text(_omitted(modality.value, of_tool=of_tool))
+                return Text(_not_loaded(modality.value)) if isinstance(data, Handle) else part
+            case File(data=data):
+                if not self._target.files:
+                    return Text(_omitted(_file(part), of_tool=of_tool))
+                return Text(_not_loaded(_file(part))) if isinstance(data, Handle) else part
+            case Structured() | ToolCall():
+                return part
+            case _:
+                return None
+
+    def _reasoning(self, part: Reasoning, *, own: bool) -> Part | None:
+        if own and INCOMPLETE_KEY not in part.metadata and self._takes_reasoning(part):
+            return part
+        text = without_lone_surrogates(part.summary or "")
+        if self._target.reasoning_as_text and not part.redacted and text.strip():
+            return Text(text)
+        return None
+
+    def _takes_reasoning(self, part: Reasoning) -> bool:
+        signed = any(_filled(part.metadata, key) for key in self._target.signature_keys)
+        match self._target.reasoning:
+            case ReasoningRule.NONE:
+                return False
+            case ReasoningRule.SIGNED:
+                return signed
+            case ReasoningRule.ANY:
+                return signed or part.data is not None or bool((part.summary or "").strip())
+
+    def _takes_custom(self, part: Custom) -> bool:
+        allowed = self._target.custom_kinds
+        if allowed is None:
+            return part.kind.startswith(self._custom_prefix)
+        return part.kind in allowed
+
+    def _result(self, result: ToolResult) -> ToolResult:
+        output = self._output(result.output)
+        return result if output is result.output else replace(result, output=output)
+
+    def _output(self, output: ToolOutput) -> ToolOutput:
+        match output:
+            case TextOutput(text=text):
+                clean = without_lone_surrogates(text)
+                if not clean.strip() and not self._target.empty_text:
+                    return TextOutput(NO_OUTPUT)
+                return output if clean is text else TextOutput(clean)
+            case StructuredOutput():
+                return output
+            case PartsOutput(parts=parts):
+                return self._parts_output(output, parts)
+            case FilesOutput(files=files):
+                if self._target.files and not any(isinstance(one.data, Handle) for one in files):
+                    return output if files else TextOutput(NO_OUTPUT)
+                return self._parts_output(output, files)
+
+    def _parts_output(self, output: ToolOutput, parts: Sequence[Part]) -> ToolOutput:
+        kept = list[Part]()
+        for part in parts:
+            one = self._content(part, of_tool=True)
+            if one is not None and not _repeats(one, part, kept):
+                kept.append(one)
+        if not kept:
+            return TextOutput(NO_OUTPUT)
+        if len(kept) == len(parts) and all(map(is_, kept, parts)):
+            return output
+        return PartsOutput(tuple(kept))
+
+    def _without_signature(self, part: Part) -> Part:
+        if any(metadata_owner(key) in self._owners for key in part.metadata):
+            return replace(part, metadata=self._unsigned(part.metadata))
+        return part
+
+    def _unsigned(self, metadata: Mapping[str, JsonValue]) -> MetadataMap:
+        return {
+            key: one for key, one in metadata.items() if metadata_owner(key) not in self._owners
+        }
+
+
+def _is_plain(item: Item) -> bool:
+    """Whether an item is one text that everyone reads as it is; most are."""
+    if len(item.parts) != 1 or item.metadata:
+        return False
+    part = item.parts[0]
+    if type(part) is not Text or part.metadata:
+        return False
+    return part.text.isascii() and bool(part.text) and not part.text.isspace()
+
+
+def without_media(result: ToolResult) -> tuple[ToolResult, list[Part]]:
+    """Split a result into itself without media and files, and these, in order."""
+    match result.output:
+        case PartsOutput(parts=parts):
+            media: list[Part] = [one for one in parts if isinstance(one, Media | File)]
+        case FilesOutput(files=files):
+            parts, media = files, list(files)
+        case _:
+            return result, []
+    if not media:
+        return result, []
+    rest = tuple(one for one in parts if not isinstance(one, Media | File))
+    output = PartsOutput(rest) if rest else TextOutput(MEDIA_FOLLOW)
+    return replace(result, output=output), media
+
+
+def labelled(result: ToolResult, media: Iterable[Part]) -> list[Part]:
+    """Say of media which call they come from."""
+    return [Text(f"Media from the result of tool call {result.call_id}:"), *media]
+
+
+def output_text(output: ToolOutput) -> str:
+    """Write an output as text, for whoever cannot be sent more; media are named."""
+    match output:
+        case TextOutput(text=text):
+            return without_lone_surrogates(text)
+        case StructuredOutput(value=value):
+            return encode_json(value).decode()
+        case PartsOutput(parts=parts):
+            return "\n".join(filter(None, map(_part_text, parts)))
+        case FilesOutput(files=files):
+            return "\n".join(filter(None, map(_part_text, files)))
+
+
+def reminder(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Wrap what happened meanwhile so that it does not read as the user's own words."""
+    media = [one for one in parts if isinstance(one, Media | File)]
+    text = "\n".join(_part_text(one) for one in parts if isinstance(one, Text | Structured))
+    return (Text(f"<system-reminder>\n{text}\n</system-reminder>"), *media)
+
+
+def _part_text(part: Part) -> str:
+    match part:
+        case Text(text=text):
+            return without_lone_surrogates(text)
+        case Structured(value=value):
+            return encode_json(value).decode()
+        case Media(modality=modality):
+            return f"({modality.value})"
+        case File():
+            return f"({_file(part)})"
+        case _:
+            return ""
+
+
+def _file(part: File) -> str:
+    return f"file {without_lone_surrogates(part.name)}" if part.name else "file"
+
+
+def _omitted(what: str, *, of_tool: bool) -> str:
+    owner = "tool " if of_tool else ""
+    sort = what.partition(" ")[0]
+    return f"({owner}{what} omitted: model does not support {_SEVERAL.get(sort, f'{sort}s')})"
+
+
+def _not_loaded(what: str) -> str:
+    return f"({what} omitted: its content was not loaded)"
+
+
+def _repeats(one: Part, of: Part, before: Sequence[Part]) -> bool:
+    """Whether a text in place of media only says what the text before it says."""
+    return isinstance(of, Media | File) and type(one) is Text and before[-1:] == [one]
+
+
+def _filled(metadata: Mapping[str, JsonValue], key: str) -> bool:
+    value = metadata.get(key)
+    return bool(value.strip()) if isinstance(value, str) else value is not None

@@ -1,0 +1,1 @@
+"""Answers while they arrive: deltas, the fold into parts, partial JSON."""

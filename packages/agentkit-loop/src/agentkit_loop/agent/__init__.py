@@ -1,0 +1,1 @@
+"""Agents and sessions: what a host holds."""

@@ -1,0 +1,134 @@
+"""Answers: what came of an effect, put in the kernel's words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentkit_core import (
+    AgentkitError,
+    FailureKind,
+    NormalizeError,
+    ProviderFailure,
+    ResponseFailed,
+    ToolAnnotations,
+    ToolFailure,
+)
+from agentkit_loop.kernel._effects import Preflight, StartTool
+from agentkit_loop.kernel._inputs import (
+    Input,
+    PreflightAllowed,
+    PreflightAsked,
+    PreflightRefused,
+    ToolAsked,
+    ToolDone,
+)
+from agentkit_loop.kernel._status import ApprovalAsk
+from agentkit_tools_core import (
+    Allowed,
+    ApprovalRequest,
+    NeedsApproval,
+    Refused,
+    Suspension,
+    ToolOutcome,
+    error_result,
+)
+
+_PLAIN: Final = ToolAnnotations()
+
+
+def verdict_on(
+    effect: Preflight,
+    verdict: Allowed | Refused | NeedsApproval,
+    annotations: ToolAnnotations | None,
+) -> Input:
+    """Make the answer of a preflight.
+
+    Args:
+        effect: What was asked.
+        verdict: What the executor says.
+        annotations: What the tool says of itself; None where there is no such tool.
+    """
+    if isinstance(verdict, Refused):
+        return PreflightRefused(effect.id, verdict.result, verdict.stop)
+    of = annotations or _PLAIN
+    if isinstance(verdict, Allowed):
+        if of is _PLAIN and verdict.input is None:
+            return PreflightAllowed(effect.id)
+        return PreflightAllowed(
+            effect.id,
+            input=verdict.input,
+            exclusive=of.exclusive,
+            repeatable=of.read_only or of.idempotent,
+            timeout_s=of.timeout_s,
+            detach_after_s=of.detach_after_s,
+            read_only=of.read_only,
+        )
+    return PreflightAsked(
+        effect.id,
+        tuple(_ask(one, effect) for one in verdict.requests),
+        input=verdict.input,
+        exclusive=of.exclusive,
+        repeatable=of.read_only or of.idempotent,
+        timeout_s=of.timeout_s,
+        detach_after_s=of.detach_after_s,
+        read_only=of.read_only,
+    )
+
+
+def came_of(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | ToolAsked:
+    """Make the answer of a tool that was run."""
+    if isinstance(outcome, Suspension):
+        asks = tuple(_ask(one, effect) for one in outcome.asks)
+        return ToolAsked(effect.id, asks, outcome.token, outcome.takes_denials)
+    return ToolDone(effect.id, outcome.result, outcome.stop)
+
+
+def _ask(one: ApprovalRequest, effect: Preflight | StartTool) -> ApprovalAsk:
+    return ApprovalAsk(
+        one.id,
+        effect.call_id,
+        effect.name,
+        effect.input,
+        one.kind,
+        one.summary,
+        one.reason,
+        one.metadata,
+        one.want,
+        one.schema,
+    )
+
+
+def lost(effect: StartTool) -> ToolDone:
+    """Make the answer of a tool that ended without one."""
+    text = f"{effect.name} was cancelled from within; it may have had an effect."
+    result = error_result(effect.call_id, text, ToolFailure.INTERRUPTED, started=True)
+    return ToolDone(effect.id, result)
+
+
+def failed_call(error: Exception) -> ResponseFailed:
+    """Make the end of an answer of a model call that raised.
+
+    Raises:
+        AgentkitError: It is the host's own mistake, such as a missing key, and no failure of
+            the turn. What the model cannot express is one.
+    """
+    kind = FailureKind.PROTOCOL
+    if isinstance(error, NormalizeError):
+        kind = FailureKind.INVALID_REQUEST
+    elif isinstance(error, AgentkitError):
+        raise error
+    else:
+        # A fault of whoever wrote the model, who needs to know where it is.
+        import logging  # takes long to load, and a run without a fault needs none
+
+        logging.getLogger("agentkit_loop").error("the model raised", exc_info=error)
+    return ResponseFailed(
+        ProviderFailure(kind=kind, message=f"{type(error).__name__}: {error}", retryable=False)
+    )
+
+
+def log_unclosed(error: Exception) -> None:
+    """Note that a response could not be closed; the run goes on."""
+    import logging  # takes long to load, and a run without a fault needs none
+
+    logging.getLogger("agentkit_loop").warning("a response was not closed cleanly: %r", error)

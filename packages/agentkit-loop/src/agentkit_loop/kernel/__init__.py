@@ -1,0 +1,1 @@
+"""The kernel: a pure step function over a state, its inputs and its effects."""

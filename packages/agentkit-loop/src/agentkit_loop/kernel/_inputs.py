@@ -1,0 +1,294 @@
+"""Inputs: what can happen to a run. A host says something, or an effect is answered.
+
+    from the host            answers, with the id of the effect they answer
+    Submit     Unqueue       MutatorsDone
+    Continue   Configure     Prepared
+    Resolve    Reset         ModelResponded    ModelFailed
+    Cancel     CancelCall    PreflightAllowed  PreflightRefused  PreflightAsked
+    Close                    Started  ToolProgressed  ToolSpent  ToolAsked  ToolDone
+                             TimerFired
+                             FinishChecked
+                             Lost, which answers any effect
+
+Each is legal in any phase; what does not fit changes nothing.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from agentkit_core import (
+    ApprovalId,
+    Item,
+    JsonValue,
+    ModelOptions,
+    ModelResponse,
+    ToolCallId,
+    ToolResult,
+    Usage,
+)
+from agentkit_loop.kernel._config import LoopConfig
+from agentkit_loop.kernel._effects import EffectId
+from agentkit_loop.kernel._status import ApprovalAsk, ApprovalDecision
+
+
+class Lane(StrEnum):
+    """Where input waits for a safe point."""
+
+    NEXT = "next"
+    """For the next turn."""
+    STEER = "steer"
+    """For the running turn: it reaches the model with the next call."""
+
+
+class _Input(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+    pass
+
+
+class Submit(_Input, frozen=True, tag="submit"):
+    """The host has something to say.
+
+    Assistant and tool items are refused: they come from models and tools. While no turn runs,
+    both lanes are the same. An empty list does nothing.
+    """
+
+    items: tuple[Item, ...]
+    lane: Lane = Lane.NEXT
+
+
+class Unqueue(_Input, frozen=True, tag="unqueue"):
+    """The host takes back what it has queued and what has not reached the transcript."""
+
+    lane: Lane | None = None
+    """Which queue; None means both."""
+
+
+class Continue(_Input, frozen=True, tag="continue"):
+    """The host lets the run go on, or wants to know what it waits for."""
+
+    redrive: bool = False
+    """Whether a turn may begin without new input, when the transcript's last item asks for an
+    answer: after a failure or a limit."""
+
+
+class Configure(_Input, frozen=True, tag="configure"):
+    """The host changes how the model is asked, from the next call on, and how the loop behaves.
+
+    What is None is not changed.
+    """
+
+    model: str | None = None
+    """Another model's id."""
+    options: ModelOptions | None = None
+    instructions: tuple[Item, ...] | None = None
+    config: LoopConfig | None = None
+    """Other limits, queue modes, …; counts at once."""
+    once: ModelOptions | None = None
+    """Options in place of all others, for the turn that runs, or else the next one, only."""
+
+
+class Reset(_Input, frozen=True, tag="reset"):
+    """The host forgets the conversation: transcript, queues, grants and background calls.
+
+    Instructions, options and limits stay. Only while no turn runs.
+    """
+
+
+class Resolve(_Input, frozen=True, tag="resolve"):
+    """The host answers an ask."""
+
+    approval_id: ApprovalId
+    decision: ApprovalDecision
+    call_id: ToolCallId | None = None
+    """Which call is meant, when several ask for the same; None means the first in call order."""
+
+
+class Cancel(_Input, frozen=True, tag="cancel"):
+    """The host wants the turn to stop now. Calls in the background go on."""
+
+    partial: ModelResponse | None = None
+    """What came of the answer that is being streamed, as `ResponseFold.cancel` gives it."""
+
+
+class CancelCall(_Input, frozen=True, tag="cancel_call"):
+    """The host wants one call to stop, of the round or in the background; the turn goes on."""
+
+    call_id: ToolCallId
+
+
+class Close(_Input, frozen=True, tag="close"):
+    """The host is done with the session; a turn that runs and background calls are cancelled."""
+
+    partial: ModelResponse | None = None
+    """See `Cancel`."""
+
+
+class _Answer(_Input, frozen=True):
+    effect_id: EffectId
+
+
+class MutatorsDone(_Answer, frozen=True, tag="mutators_done"):
+    """`RunMutators`: all have been asked, or one has failed."""
+
+    items: tuple[Item, ...] | None = None
+    """The transcript as they want it; None leaves it as it is."""
+    mutators: tuple[str, ...] = ()
+    """The names of those that changed something, in order."""
+    error: str | None = None
+    """Why nothing must be changed."""
+
+
+class Prepared(_Answer, frozen=True, tag="prepared"):
+    """`Prepare`: the request is ready to be sent."""
+
+    tools: dict[str, str] = field(default_factory=dict)
+    """What the model is offered: each tool's name, and a digest of what is said of it."""
+    stop: bool = False
+    """Whether the turn should end here, without this call."""
+    error: str | None = None
+    """Why the model cannot be asked."""
+
+
+class ModelResponded(_Answer, frozen=True, tag="model_responded"):
+    """`CallModel`: the model has answered, and the answer is whole."""
+
+    response: ModelResponse
+    retry_items: tuple[Item, ...] = ()
+    """What the model is told if its answer will not do; then it is asked again."""
+
+
+class ModelFailed(_Answer, frozen=True, tag="model_failed"):
+    """`CallModel`: the call failed."""
+
+    response: ModelResponse
+    """What came before, with its `failure` set."""
+    jitter: float = 1.0
+    """A random number between 0 and 1, for the length of a wait."""
+
+
+class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
+    """`Preflight`: the call may run, and how."""
+
+    input: dict[str, JsonValue] | None = None
+    """Arguments in place of those that were looked at; None means those."""
+    exclusive: bool = False
+    """Whether nothing may run beside it."""
+    repeatable: bool = False
+    """Whether it may be run again if it is lost: it changes nothing, or is idempotent."""
+    timeout_s: float | None = None
+    """How long it may run; None means as long as it likes."""
+    detach_after_s: float | None = None
+    """When it goes on in the background; 0 means at once, None never."""
+    read_only: bool = False
+    """Whether it changes nothing; see `Execution.READS_PARALLEL`."""
+
+
+class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
+    """`Preflight`: the call must not run."""
+
+    result: ToolResult
+    """What the model is told."""
+    stop: bool = False
+    """Whether the turn should end after this round."""
+
+
+class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
+    """`Preflight`: someone has to be asked first; then the call may run, as is said here."""
+
+    asks: tuple[ApprovalAsk, ...]
+    input: dict[str, JsonValue] | None = None
+    exclusive: bool = False
+    repeatable: bool = False
+    timeout_s: float | None = None
+    detach_after_s: float | None = None
+    read_only: bool = False
+
+
+class Started(_Answer, frozen=True, tag="started"):
+    """`StartTool`: the tool is about to run; the effect stays unanswered.
+
+    A driver with a store says so, and saves it, before it runs the tool: from then on the call
+    is never begun a second time unless it is `repeatable`.
+    """
+
+
+class ToolProgressed(_Answer, frozen=True, tag="tool_progressed"):
+    """`StartTool`: the tool says how far it is; the effect stays unanswered."""
+
+    message: str
+    data: JsonValue = None
+
+
+class ToolSpent(_Answer, frozen=True, tag="tool_spent"):
+    """`StartTool`: the tool has used a model by itself; the effect stays unanswered.
+
+    Counts only if the loop has to answer the call itself (it is cancelled, stopped or lost): the
+    tool's own result says what it used in all.
+    """
+
+    usage: Usage
+
+
+class ToolAsked(_Answer, frozen=True, tag="tool_asked"):
+    """`StartTool`: the tool has stopped, and runs again once someone has answered."""
+
+    asks: tuple[ApprovalAsk, ...]
+    token: JsonValue = None
+    """What the tool is given when it runs again."""
+    takes_denials: bool = False
+    """Whether the tool is told of denials too; otherwise a denial ends the call."""
+
+
+class ToolDone(_Answer, frozen=True, tag="tool_done"):
+    """`StartTool`: the tool is done, well or badly."""
+
+    result: ToolResult
+    stop: bool = False
+    """Whether the turn should end after this round."""
+
+
+class TimerFired(_Answer, frozen=True, tag="timer_fired"):
+    """`StartTimer`: the time has come."""
+
+
+class FinishChecked(_Answer, frozen=True, tag="finish_checked"):
+    """`CheckFinish`: the turn may end, unless there is more to say."""
+
+    items: tuple[Item, ...] = ()
+    """What the model is told instead of ending the turn."""
+
+
+class Lost(_Answer, frozen=True, tag="lost"):
+    """Any effect: whoever carried it out is gone, and nobody else will answer.
+
+    What may be done again is asked for again, under a new id; of a tool that had been started,
+    `LoopConfig.lost_tool` decides.
+    """
+
+
+HostInput = Submit | Unqueue | Continue | Configure | Reset | Resolve | Cancel | CancelCall | Close
+"""What a host can say."""
+
+Answer = (
+    MutatorsDone
+    | Prepared
+    | ModelResponded
+    | ModelFailed
+    | PreflightAllowed
+    | PreflightRefused
+    | PreflightAsked
+    | Started
+    | ToolProgressed
+    | ToolSpent
+    | ToolAsked
+    | ToolDone
+    | TimerFired
+    | FinishChecked
+    | Lost
+)
+"""What an effect can be answered with."""
+
+Input = HostInput | Answer
+"""Anything that can happen to a run."""

@@ -1,0 +1,45 @@
+"""Preparing: the next request is made. The model is asked next, unless somebody wants to stop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentkit_loop.events import ToolCatalogChanged, TurnEnd
+from agentkit_loop.kernel._draft import Draft
+from agentkit_loop.kernel._inputs import Cancel, Close, Prepared
+from agentkit_loop.kernel._phases._common import Handlers, handlers
+from agentkit_loop.kernel._table import Phase
+from agentkit_loop.kernel._turns import ask_model, end_turn
+
+
+def prepared(draft: Draft, given: Prepared) -> Phase:
+    """Tell which tools have changed, and ask the model."""
+    draft.set_turn(effect_id=None)
+    if given.error is not None:
+        return end_turn(draft, TurnEnd.ERROR, error=given.error)
+    if given.stop:
+        return end_turn(draft, TurnEnd.COMPLETED)
+    if draft.tools != given.tools:
+        if draft.tools is not None:
+            draft.emit(_changes(draft.tools, given.tools))
+        draft.tools = given.tools
+    return ask_model(draft)
+
+
+def _changes(before: dict[str, str], after: dict[str, str]) -> ToolCatalogChanged:
+    return ToolCatalogChanged(
+        added=tuple(sorted(after.keys() - before.keys())),
+        removed=tuple(sorted(before.keys() - after.keys())),
+        changed=tuple(
+            sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
+        ),
+    )
+
+
+def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
+    """Give up the request, and end the turn."""
+    draft.abort(draft.turn.effect_id)
+    return end_turn(draft, TurnEnd.CANCELLED)
+
+
+HANDLERS: Final[Handlers] = handlers(cancelled, {Prepared: prepared})

@@ -1,0 +1,1 @@
+"""What is saved of a session: records, snapshots and their validation."""

@@ -1,0 +1,242 @@
+"""Random walks: legal inputs in random order, to try the kernel's laws on.
+
+What comes out depends on the seed alone. Answers are given to effects that are out, host inputs
+come at any moment, and some inputs fit nothing: late answers, approvals that nobody asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from agentkit_core import (
+    ApprovalId,
+    Item,
+    ModelOptions,
+    SessionId,
+    ToolCallId,
+)
+from agentkit_loop.kernel._config import (
+    BackgroundDone,
+    BusyInput,
+    Execution,
+    LoopConfig,
+    LostTool,
+    MutatorFailure,
+    QueueMode,
+    SteerPolicy,
+)
+from agentkit_loop.kernel._effects import (
+    Effect,
+    EffectId,
+)
+from agentkit_loop.kernel._inputs import (
+    Cancel,
+    CancelCall,
+    Close,
+    Configure,
+    Continue,
+    FinishChecked,
+    Input,
+    Lane,
+    Lost,
+    MutatorsDone,
+    Prepared,
+    Reset,
+    Resolve,
+    Started,
+    Submit,
+    TimerFired,
+    ToolDone,
+    Unqueue,
+)
+from agentkit_loop.kernel._limits import Limits
+from agentkit_loop.kernel._state import State
+from agentkit_loop.kernel._status import ApprovalDecision, GrantScope
+from agentkit_loop.kernel._step import start, step
+from agentkit_loop.kernel._table import Phase
+from agentkit_loop.testing._walk_answers import (
+    Temper,
+    any_answer,
+    odd_answer,
+    partial_answer,
+    result_of,
+)
+
+
+class Walked(NamedTuple):
+    """One step of a walk; the first has no state before it and no input."""
+
+    before: State | None
+    given: Input | None
+    now: int
+    after: State
+    effects: tuple[Effect, ...]
+
+
+def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[Walked]:
+    """Walk at random, with a configuration that is random as well.
+
+    Args:
+        seed: Which walk.
+        length: How many inputs at random.
+        settle: Whether a host follows that answers everything well and lets the run go on, until
+            it is idle or closed and nothing is queued.
+    """
+    chance = Random(seed)  # noqa: S311
+    temper = Temper(
+        loss=chance.choice((0.02, 0.08, 0.3)),
+        detaches=chance.choice((0.0, 0.2, 0.6)),
+        patience=chance.choice((0.5, 0.75, 0.9)),
+    )
+    now = 1_000
+    state, effects = start(
+        SessionId(f"walk-{seed}"), model="walker", config=_config(chance), now=now
+    )
+    yield Walked(None, None, now, state, effects)
+    for at in range(length):
+        if state.phase is Phase.CLOSED and chance.random() < 0.2:
+            break
+        # The clock may stand still, and may be set back.
+        now += chance.choice((-3, 0, 1, 7, 100))
+        given = _input(state, chance, temper, at)
+        before = state
+        state, effects = step(before, given, now)
+        yield Walked(before, given, now, state, effects)
+    while settle and not is_settled(state):
+        now += 1
+        given = _cooperative(state, chance, temper)
+        before = state
+        state, effects = step(before, given, now)
+        yield Walked(before, given, now, state, effects)
+
+
+def is_settled(state: State) -> bool:
+    """Whether nothing more happens unless a host says something."""
+    if state.phase is Phase.CLOSED:
+        return True
+    idle = state.phase is Phase.IDLE and not state.inputs
+    return idle and not state.notices and not state.background
+
+
+def _config(chance: Random) -> LoopConfig:
+    return LoopConfig(
+        execution=chance.choice(list(Execution)),
+        max_parallel=chance.choice((None, 1, 2)),
+        queue_mode=chance.choice(list(QueueMode)),
+        steer_mode=chance.choice((None, *QueueMode)),
+        busy_input=chance.choice(list(BusyInput)),
+        steer_policy=chance.choice(list(SteerPolicy)),
+        yield_after_round=chance.random() < 0.3,
+        keep_failed=chance.random() < 0.5,
+        deny_ends_turn=chance.random() < 0.2,
+        background_done=chance.choice(list(BackgroundDone)),
+        lost_tool=chance.choice(list(LostTool)),
+        on_mutator_error=chance.choice(list(MutatorFailure)),
+        max_identical_failures=chance.choice((None, 2, 3)),
+        limits=Limits(
+            max_model_calls=chance.choice((None, None, 2, 5)),
+            max_tool_calls=chance.choice((None, None, None, 3)),
+            max_tokens=chance.choice((None, None, None, 40)),
+            max_duration_s=chance.choice((None, None, 0.4)),
+        ),
+        mutate=chance.random() < 0.5,
+        check_finish=chance.random() < 0.5,
+    )
+
+
+def _other_config(config: LoopConfig, chance: Random) -> LoopConfig:
+    """Change what may be changed while calls run without making laws about them untrue."""
+    return replace(
+        config,
+        queue_mode=chance.choice(list(QueueMode)),
+        steer_mode=chance.choice((None, *QueueMode)),
+        busy_input=chance.choice(list(BusyInput)),
+        steer_policy=chance.choice(list(SteerPolicy)),
+        yield_after_round=chance.random() < 0.3,
+        background_done=chance.choice(list(BackgroundDone)),
+        lost_tool=chance.choice(list(LostTool)),
+        mutate=chance.random() < 0.5,
+        check_finish=chance.random() < 0.5,
+    )
+
+
+def _input(state: State, chance: Random, temper: Temper, at: int) -> Input:
+    if state.phase is Phase.IDLE and chance.random() < 0.3:
+        return Continue(redrive=chance.random() < 0.3)
+    if chance.random() < temper.patience:
+        if state.asks and chance.random() < 0.4:
+            return _resolution(state, chance)
+        answer = any_answer(state, chance, temper, well=False)
+        if answer is not None:
+            return answer
+    draw = chance.random()
+    if draw < 0.40:
+        lane = chance.choice(list(Lane))
+        kinds = (Item.user, Item.user, Item.user, Item.context, Item.notification, Item.assistant)
+        return Submit((chance.choice(kinds)(f"said-{at}"),), lane)
+    if draw < 0.65:
+        return Continue(redrive=chance.random() < 0.3)
+    if draw < 0.66:
+        return Close(partial_answer(state, chance))
+    if draw < 0.68:
+        return Resolve(ApprovalId("nobody"), ApprovalDecision(approve=True))
+    return _odd_input(state, chance)
+
+
+def _odd_input(state: State, chance: Random) -> Input:
+    draw = chance.random()
+    if draw < 0.15:
+        return Cancel(partial_answer(state, chance))
+    if draw < 0.40:
+        return CancelCall(ToolCallId(chance.choice((*_calls(state), "nobody"))))
+    if draw < 0.48:
+        return Unqueue(chance.choice((None, *Lane)))
+    if draw < 0.52:
+        return Reset()
+    if draw < 0.60:
+        return Configure(
+            model=chance.choice((None, "another")),
+            once=chance.choice((None, ModelOptions(seed=1))),
+            config=chance.choice((None, _other_config(state.config, chance))),
+        )
+    if draw < 0.75:
+        # Of somebody who was thought to be lost, or never was.
+        late = EffectId(f"e{chance.randint(0, state.effects + 3)}")
+        kinds = (TimerFired, Started, Lost, Prepared, MutatorsDone, FinishChecked)
+        return chance.choice(kinds)(late)
+    if draw < 0.80:
+        return ToolDone(EffectId("e0"), result_of(ToolCallId("nobody")))
+    if state.out:
+        return odd_answer(chance.choice(sorted(state.out)), chance)
+    return Continue()
+
+
+def _calls(state: State) -> tuple[str, ...]:
+    calls = () if state.turn is None else state.turn.calls
+    return (*state.background, *(call.id for call in calls))
+
+
+def _cooperative(state: State, chance: Random, temper: Temper) -> Input:
+    answer = any_answer(state, chance, temper, well=True)
+    if answer is not None:
+        return answer
+    if state.asks:
+        ask = state.asks[0]
+        return Resolve(ask.id, ApprovalDecision(approve=True), ask.call_id)
+    return Continue()
+
+
+def _resolution(state: State, chance: Random) -> Resolve:
+    ask = chance.choice(state.asks)
+    patched = {"patched": chance.randint(0, 9)} if chance.random() < 0.2 else None
+    decision = ApprovalDecision(
+        approve=chance.random() < 0.7,
+        input=dict(patched or {}) or None,
+        answer="an answer",
+        scope=chance.choice(list(GrantScope)),
+    )
+    return Resolve(ask.id, decision, ask.call_id)

@@ -1,0 +1,1 @@
+"""What the four protocols share: SSE, body decoding, lenient values, schema dialects."""

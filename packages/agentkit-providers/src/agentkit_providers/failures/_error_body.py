@@ -1,0 +1,193 @@
+"""The facts of an error body, whatever its shape.
+
+    {"error": {"message", "type", "code", "param", "status", "details", "metadata"}}   most
+    {"error": "text", "code": …}             {"message": …, "type": …, "code": …}
+    {"detail": "text"}                       {"detail": [{"loc": […], "msg": …}]}
+    {"type": "error", "error": {…}}          {"errors": [{"message": …}]}
+    [{"error": {…}}]                         text or HTML
+    data: {"error": {…}}                     an event, from servers that were asked for some
+
+No judgement here: which kind of failure it is, `_errors` says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import DecodeError, Struct
+
+from agentkit_core import JsonValue, decode_json, without_lone_surrogates
+from agentkit_providers._protocol_kit._sse import SseDecoder
+
+RAW_LIMIT: Final = 8192
+"""How many bytes of a body are kept."""
+_MESSAGE_LIMIT: Final = 2000
+_HEAD_OF_EVENT: Final = 200
+"""Within how many bytes the payload of an event begins."""
+_TAGS: Final = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>")
+_TITLE: Final = re.compile(r"(?is)<title[^>]*>(.*?)</title")
+
+
+class ErrorFacts(Struct, frozen=True):
+    """What an error body says."""
+
+    message: str = ""
+    """For people; empty when the body says nothing."""
+    code: str | None = None
+    type: str | None = None
+    """Its type; for Google, which has none, the word in its `status`."""
+    param: str | None = None
+    status: int | None = None
+    """A status that the body names, such as an error's numeric code."""
+    words: tuple[str, ...] = ()
+    """Codes, types and reasons that the body uses, the most telling first."""
+    request_id: str | None = None
+    tokens: int | None = None
+    token_limit: int | None = None
+    error: JsonValue = None
+    """The error itself, where the body is JSON."""
+    raw: JsonValue = None
+    """The body, no longer than `RAW_LIMIT`."""
+
+
+def facts_of_body(body: bytes) -> ErrorFacts:
+    """Read the body of an HTTP error; never raises, whatever it is."""
+    text = body[:RAW_LIMIT].decode("utf-8", "replace")
+    try:
+        value = decode_json(_event_in(body) or body)
+    except (DecodeError, UnicodeError, RecursionError):
+        return ErrorFacts(message=_cut(_plain(text)), raw=text or None)
+    return facts_of_json(value, raw=value if len(body) <= RAW_LIMIT else text)
+
+
+def _event_in(body: bytes) -> bytes | None:
+    """The payload of the event that a body is; None for other bodies."""
+    if b"data:" not in body[:_HEAD_OF_EVENT]:
+        return None
+    return next(iter(SseDecoder().feed_data(body + b"\n\n")), None)
+
+
+def facts_of_json(value: JsonValue, *, raw: JsonValue) -> ErrorFacts:
+    """Read an error that is JSON: a whole body, or the error object alone."""
+    outer = _first(value)
+    error = outer.get("error") if isinstance(outer, Mapping) else None
+    inner = error if isinstance(error, Mapping) and error else outer
+    if not isinstance(inner, Mapping) or not isinstance(outer, Mapping):
+        return ErrorFacts(message=_cut(_text(value)), error=value, raw=raw)
+    code, kind = inner.get("code", outer.get("code")), inner.get("type")
+    return ErrorFacts(
+        message=_cut(_message(inner, outer)),
+        code=_word(code),
+        type=next(
+            (one for one in (kind, inner.get("status")) if isinstance(one, str) and one), None
+        ),
+        param=_word(inner.get("param")),
+        status=_status(inner, outer),
+        words=_words(inner, code, kind),
+        request_id=_word(outer.get("request_id") or inner.get("request_id")),
+        tokens=_whole(inner.get("n_prompt_tokens")),
+        token_limit=_whole(inner.get("n_ctx")),
+        error=dict(inner),
+        raw=raw,
+    )
+
+
+def _first(value: JsonValue) -> JsonValue:
+    while isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, Mapping):
+        errors = value.get("errors")
+        if "error" not in value and isinstance(errors, list) and errors:
+            return {"error": errors[0]}
+    return value
+
+
+def _message(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> str:
+    said = next(
+        (
+            text
+            for holder in (inner, outer)
+            for name in ("message", "Message", "error_message", "detail", "error", "msg", "title")
+            if (text := _text(holder.get(name)))
+        ),
+        "",
+    )
+    metadata = inner.get("metadata")
+    if isinstance(metadata, Mapping):
+        # An aggregator passes on what the provider behind it said.
+        upstream = metadata.get("raw")
+        if isinstance(upstream, str) and upstream.strip() and upstream not in said:
+            said = f"{said}: {upstream.strip()}" if said else upstream.strip()
+    return said
+
+
+def _text(value: Any, depth: int = 5) -> str:
+    """The text in a message: itself, or of the messages nested in it, a few levels deep."""
+    if isinstance(value, str):
+        return value.strip()
+    if not depth:
+        return ""
+    if isinstance(value, list):
+        return "; ".join(filter(None, (_text(one, depth - 1) for one in value)))
+    if not isinstance(value, Mapping):
+        return ""
+    named = (_text(value.get(name), depth - 1) for name in ("message", "msg", "detail"))
+    said = next(filter(None, named), "")
+    where = value.get("loc")
+    if said and isinstance(where, list):
+        return f"{'.'.join(map(str, where))}: {said}"
+    return said
+
+
+def _words(inner: Mapping[str, Any], code: Any, kind: Any) -> tuple[str, ...]:
+    details = inner.get("details")
+    reasons = [
+        detail.get("reason")
+        for detail in (details if isinstance(details, list) else ())
+        if isinstance(detail, Mapping)
+    ]
+    deeper = inner.get("innererror")
+    deeper_code = deeper.get("code") if isinstance(deeper, Mapping) else None
+    found = (deeper_code, code, *reasons, kind, inner.get("status"), inner.get("__type"))
+    return tuple(one for one in found if isinstance(one, str) and one and not one.isdigit())
+
+
+def _status(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> int | None:
+    for value in (
+        inner.get("status_code"),
+        inner.get("code"),
+        outer.get("raw_status_code"),
+        inner.get("status"),
+        outer.get("code"),
+        outer.get("status"),
+    ):
+        if isinstance(value, str) and re.fullmatch("[45][0-9]{2}", value):
+            return int(value)
+        number = _whole(value)
+        if number is not None and 400 <= number < 600:
+            return number
+    return None
+
+
+def _plain(text: str) -> str:
+    if "<" not in text:
+        return text.strip()
+    title = _TITLE.search(text)
+    return " ".join(_TAGS.sub(" ", title.group(1) if title else text).split())
+
+
+def _cut(text: str) -> str:
+    clean = without_lone_surrogates(text)
+    return clean if len(clean) <= _MESSAGE_LIMIT else clean[:_MESSAGE_LIMIT] + "…"
+
+
+def _word(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value) or None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,173 @@
+"""Kinds of failure, by what providers say.
+
+A code goes before the HTTP status, and words come last: a bad key is 400 at some, an empty
+account 429 at others.
+
+    said in                 decides
+    code, type, reason      `_KIND_OF_WORD`; those that say little are not in it
+    message                 context overflow, empty account, content filter, key, model
+    status                  `_KIND_OF_STATUS`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from agentkit_core import FailureKind
+from agentkit_providers.failures._context_length import says_context_overflow
+from agentkit_providers.failures._error_body import ErrorFacts
+
+_KIND_OF_WORD: Final[Mapping[str, FailureKind]] = {
+    word: kind
+    for kind, words in {
+        FailureKind.CONTEXT_LENGTH: (
+            "contextlengthexceeded contextwindowexceeded modelcontextwindowexceeded "
+            "requesttoolarge exceedcontextsizeerror exceededcontextsizeerror promptistoolong "
+            "tokenslimitreached inputtoolong"
+        ),
+        FailureKind.BILLING: (
+            "insufficientquota insufficientbalance insufficientcredits insufficientfunds "
+            "insufficientuserquota billinghardlimitreached billingnotactive billingerror "
+            "paymentrequired exceededcurrentquotaerror arrearage creditsexhausted "
+            "monthlyusagelimitreached"
+        ),
+        FailureKind.RATE_LIMIT: (
+            "ratelimitexceeded ratelimiterror ratelimitreached ratelimited ratelimit "
+            "toomanyrequests resourceexhausted throttling throttlingexception "
+            "throttlingratequota throttlingallocationquota limitrequests ratelimitreachederror "
+            "tokensperminutelimitexceeded requestsperminutelimitexceeded tokensusageexceeded"
+        ),
+        FailureKind.OVERLOADED: (
+            "overloadederror overloaded engineoverloaded engineoverloadederror serveroverloaded "
+            "modeloverloaded serviceunavailable serviceunavailableerror unavailable slowdown "
+            "capacityexceeded nocapacity modelnotready modelloading insufficientsystemresource"
+        ),
+        FailureKind.AUTH: (
+            "invalidapikey incorrectapikey apikeyinvalid authenticationerror "
+            "invalidauthentication invalidauthenticationerror unauthorized unauthenticated "
+            "permissionerror permissiondenied permissiondeniederror accessdenied "
+            "accessdeniedexception forbidden invalidtoken expiredtoken unrecognizedclientexception "
+            "accountdeactivated autherror"
+        ),
+        FailureKind.NOT_FOUND: (
+            "modelnotfound notfounderror notfound deploymentnotfound invalidmodel unknownmodel "
+            "modelnotexist modelnotavailable resourcenotfound resourcenotfoundexception "
+            "modelnotsupported nosuchmodel unknownurl"
+        ),
+        FailureKind.CONTENT_FILTER: (
+            "contentfilter contentpolicyviolation contentpolicy responsibleaipolicyviolation "
+            "datainspectionfailed moderationblocked contentmoderation safety prohibitedcontent "
+            "contentfiltered sensitive inputmoderation"
+        ),
+        FailureKind.TIMEOUT: "timeout timeouterror requesttimeout deadlineexceeded gatewaytimeout",
+        FailureKind.SERVER: (
+            "servererror internalservererror internalerror internal apierror networkerror "
+            "internalfailure internalserverexception backenderror upstreamerror providererror"
+        ),
+    }.items()
+    for word in words.split()
+}
+"""Codes, types and reasons without case and punctuation; those that say little are left out."""
+
+_KIND_OF_STATUS: Final[Mapping[int, FailureKind]] = {
+    401: FailureKind.AUTH,
+    402: FailureKind.BILLING,
+    403: FailureKind.AUTH,
+    404: FailureKind.NOT_FOUND,
+    407: FailureKind.AUTH,
+    408: FailureKind.TIMEOUT,
+    409: FailureKind.SERVER,
+    410: FailureKind.NOT_FOUND,
+    413: FailureKind.CONTEXT_LENGTH,
+    425: FailureKind.OVERLOADED,
+    429: FailureKind.RATE_LIMIT,
+    451: FailureKind.CONTENT_FILTER,
+    498: FailureKind.OVERLOADED,  # Groq: no flex capacity
+    503: FailureKind.OVERLOADED,
+    504: FailureKind.TIMEOUT,
+    522: FailureKind.TIMEOUT,
+    524: FailureKind.TIMEOUT,
+    529: FailureKind.OVERLOADED,
+}
+
+_VAGUE: Final = frozenset({FailureKind.SERVER, FailureKind.AUTH})
+"""Kinds that some providers name in a code although their message knows better."""
+_NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
+_KEY_WORDS: Final = re.compile(
+    r"(?:incorrect|invalid|missing|no|wrong|expired|valid)\W+(?:api|auth\w*|access)\W*(?:key|token)"
+    r"|api key not (?:valid|found)|unauthori[sz]ed",
+    re.IGNORECASE,
+)
+_BILLING_WORDS: Final = re.compile(
+    r"insufficient (?:quota|balance|credit|fund)|out of (?:credits?|budget)|credit balance"
+    r"|(?:exceeded|check) your (?:current )?(?:quota|plan)|available balance|billing"
+    r"|(?:monthly|weekly) (?:usage|spend\w*) limit|requires more credits|payment required"
+    r"|quota exceeded",
+    re.IGNORECASE,
+)
+_WAIT_WORDS: Final = re.compile(
+    r"rate[- _]?limit|per[- ]?(?:minute|second|hour|day)|too many requests|try again (?:in|later)"
+    r"|retry (?:in|after)",
+    re.IGNORECASE,
+)
+_FILTER_WORDS: Final = re.compile(
+    r"content (?:management )?(?:policy|filter)|flagged|moderation|safety (?:system|polic)",
+    re.IGNORECASE,
+)
+_MODEL_WORDS: Final = re.compile(
+    r"(?:not a valid|invalid|unknown|no such) model"
+    r"|model\b[^.]{0,80}?\b(?:does not exist|not found)",
+    re.IGNORECASE,
+)
+_OVERLOADED_WORDS: Final = re.compile(
+    r"overloaded|at capacity|temporarily unavailable", re.IGNORECASE
+)
+
+
+def kind_of(facts: ErrorFacts, status: int | None, *, told_to_wait: bool) -> FailureKind:
+    """Say what kind of failure a provider tells of.
+
+    Args:
+        facts: What its error says.
+        status: The HTTP status, or what stands for it.
+        told_to_wait: Whether it names a wait.
+    """
+    said = facts.message
+    if status == 413:
+        return FailureKind.CONTEXT_LENGTH  # some add a rate limit's code, but waiting is no help
+    for word in facts.words:
+        known = _KIND_OF_WORD.get(_NOT_ALPHANUMERIC.sub("", word.lower()))
+        if known is not None:
+            return _by_words(said, status) or known if known in _VAGUE else known
+    if status == 429 and (told_to_wait or _WAIT_WORDS.search(said)):
+        return FailureKind.RATE_LIMIT
+    return _by_words(said, status) or _by_status(status)
+
+
+def _by_words(said: str, status: int | None) -> FailureKind | None:
+    if status != 429 and says_context_overflow(said):
+        return FailureKind.CONTEXT_LENGTH
+    if status in (None, 400, 402, 403, 429) and _BILLING_WORDS.search(said):
+        return FailureKind.BILLING
+    if status in (None, 400, 403, 422) and _FILTER_WORDS.search(said):
+        return FailureKind.CONTENT_FILTER
+    if status in (None, 400) and _KEY_WORDS.search(said):
+        return FailureKind.AUTH
+    if status in (None, 400, 422) and _MODEL_WORDS.search(said):
+        return FailureKind.NOT_FOUND
+    if status is None and _WAIT_WORDS.search(said):
+        return FailureKind.RATE_LIMIT
+    if (status is None or status >= 500) and _OVERLOADED_WORDS.search(said):
+        return FailureKind.OVERLOADED
+    return None
+
+
+def _by_status(status: int | None) -> FailureKind:
+    if status is None:
+        return FailureKind.SERVER
+    known = _KIND_OF_STATUS.get(status)
+    if known is not None:
+        return known
+    return FailureKind.SERVER if status >= 500 else FailureKind.INVALID_REQUEST

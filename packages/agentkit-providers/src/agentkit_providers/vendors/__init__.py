@@ -1,0 +1,1 @@
+"""Vendors as rows of data."""

@@ -1,0 +1,132 @@
+"""A model's answer, shown while it is streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agentkit_core import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    Delta,
+    File,
+    Media,
+    Part,
+    PartId,
+    Reasoning,
+    Structured,
+    Text,
+)
+from agentkit_reporting._format import part_in_words
+from agentkit_reporting._line_writer import LineWriter, Style
+from agentkit_reporting._terminal_safe import TerminalCleaner, clean
+
+
+class _ShownPart:
+    def __init__(self, style: Style | None) -> None:
+        self.style = style
+        """How it is marked; None where the part is not shown as it grows."""
+        self.cleaner = TerminalCleaner()
+        self.has_text = False
+
+
+class AnswerWriter:
+    """Shows the deltas of one answer after the other: text, and reasoning if that is wanted.
+
+    Parts that grow by turns get a new line at each turn. Tool calls are not shown: they are
+    told by events of their own.
+    """
+
+    def __init__(self, lines: LineWriter, *, show_reasoning: bool) -> None:
+        """Write to `lines`."""
+        self._lines = lines
+        self._show_reasoning = show_reasoning
+        self._parts: dict[PartId, _ShownPart] = {}
+        self._growing: _ShownPart | None = None
+
+    def write(self, deltas: Iterable[Delta]) -> None:
+        """Show the next deltas."""
+        # Chunks of one part in a row are cleaned and written as one.
+        growing: PartId | None = None
+        chunks: list[str] = []
+        for delta in deltas:
+            if type(delta) is AppendText:
+                if delta.part_id != growing:
+                    self._grow(growing, chunks)
+                    growing, chunks = delta.part_id, []
+                chunks.append(delta.chunk)
+                continue
+            self._grow(growing, chunks)
+            growing, chunks = None, []
+            if type(delta) is BeginPart:
+                self._begin(delta)
+            elif type(delta) is CommitPart:
+                self._commit(delta)
+        self._grow(growing, chunks)
+
+    def end(self) -> None:
+        """The answer is over, whole or not."""
+        self._leave()
+        self._lines.fresh_line()
+        self._parts.clear()
+
+    def _begin(self, delta: BeginPart) -> None:
+        part = self._parts[delta.part_id] = _ShownPart(self._style(delta.part))
+        self._show(part, _text_of(delta.part))
+
+    def _grow(self, part_id: PartId | None, chunks: list[str]) -> None:
+        if part_id is None:
+            return
+        part = self._parts.get(part_id)
+        if part is None:
+            # Text for a part that never began is taken for text, as the fold does.
+            part = self._parts[part_id] = _ShownPart(Style.PLAIN)
+        self._show(part, "".join(chunks))
+
+    def _commit(self, delta: CommitPart) -> None:
+        part = None if delta.part_id is None else self._parts.pop(delta.part_id, None)
+        if part is None or not part.has_text:
+            self._whole(delta.part)
+        if part is not None and part is self._growing:
+            self._leave()
+
+    def _whole(self, part: Part) -> None:
+        style = self._style(part)
+        if style is not None:
+            self._leave()
+            self._lines.fresh_line()
+            self._lines.text(clean(_text_of(part)), style)
+        elif isinstance(part, (Media, File, Structured)):
+            self._leave()
+            self._lines.line(clean(part_in_words(part)), Style.DIM)
+
+    def _show(self, part: _ShownPart, chunk: str) -> None:
+        if part.style is None or not chunk:
+            return
+        part.has_text = True
+        if part is not self._growing:
+            self._leave()
+            self._lines.fresh_line()
+            self._growing = part
+        self._lines.text(part.cleaner.feed(chunk), part.style)
+
+    def _leave(self) -> None:
+        """Another part, or something else, is shown from here on."""
+        if self._growing is not None:
+            self._lines.text(self._growing.cleaner.finish())
+            self._growing = None
+
+    def _style(self, part: Part) -> Style | None:
+        if isinstance(part, Text):
+            return Style.PLAIN
+        return Style.DIM if self._show_reasoning and isinstance(part, Reasoning) else None
+
+
+def _text_of(part: Part) -> str:
+    match part:
+        case Text(text=text):
+            return text
+        case Reasoning(summary=str() as summary):
+            return summary
+        case _:
+            return ""

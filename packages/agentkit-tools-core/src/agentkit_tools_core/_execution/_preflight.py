@@ -1,0 +1,110 @@
+"""Verdicts: what is known of a call before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec import Struct
+
+from agentkit_core import (
+    ApprovalId,
+    JsonValue,
+    ToolFailure,
+    ToolResult,
+    encode_json,
+    without_lone_surrogates,
+)
+from agentkit_tools_core._contract._approval import ApprovalRequest
+from agentkit_tools_core._contract._outcome import error_result
+from agentkit_tools_core._contract._permissions import (
+    Ask,
+    Deny,
+    PermissionRequest,
+    Policy,
+    PolicyFacts,
+    evaluate,
+    tool_kind,
+)
+from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._tool import Tool
+
+_SUMMARY_LENGTH: Final = 200
+
+
+class Allowed(Struct, frozen=True, omit_defaults=True, tag="allowed", tag_field="type"):
+    """The call may run."""
+
+    input: dict[str, JsonValue] | None = None
+    """The arguments it has to run with, where a hook changed them; None means unchanged."""
+
+
+class Refused(Struct, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
+    """The call must not run, and this is its result."""
+
+    result: ToolResult
+    stop: bool = False
+    """Whether the turn should end here, without another word of the model."""
+
+
+class NeedsApproval(
+    Struct, frozen=True, omit_defaults=True, tag="needs_approval", tag_field="type"
+):
+    """The call may run once all of these are granted."""
+
+    requests: tuple[ApprovalRequest, ...]
+    """At least one; each id once."""
+    input: dict[str, JsonValue] | None = None
+    """The arguments it has to run with then, where a hook changed them; None means unchanged."""
+
+
+Preflight = Allowed | Refused | NeedsApproval
+"""What is known of a call before it runs."""
+
+
+def permitted(
+    policy: Policy, tool: Tool, request: ToolRequest, granted: Collection[ApprovalId]
+) -> Refused | NeedsApproval | None:
+    """Look at every permission request of a call; None if nothing is in its way.
+
+    Args:
+        policy: Decides each of them.
+        tool: The tool.
+        request: The call, with arguments that fit.
+        granted: The approvals given for it so far.
+
+    Raises:
+        Exception: The tool cannot say what it would do.
+    """
+    spec = tool.spec
+    asked: list[PermissionRequest] = list(tool.permissions(request))
+    if spec.annotations.needs_approval:
+        asked.insert(0, _permission_to_run(request))
+    if not asked:
+        return None
+    facts = PolicyFacts(spec, request)
+    missing: dict[ApprovalId, ApprovalRequest] = {}
+    for one in asked:
+        decision = evaluate(policy, one, facts)
+        if isinstance(decision, Deny):
+            return Refused(denied_result(request, f"Permission denied: {decision.reason}"))
+        if isinstance(decision, Ask):
+            approval = ApprovalRequest.of(one, request.call_id, decision.reason)
+            if approval.id not in granted:
+                missing[approval.id] = approval
+    return NeedsApproval(tuple(missing.values())) if missing else None
+
+
+def denied_result(request: ToolRequest, text: str) -> ToolResult:
+    """Make the result of a call that somebody did not want."""
+    clean = without_lone_surrogates(text)
+    return error_result(request.call_id, clean, ToolFailure.PERMISSION_DENIED)
+
+
+def _permission_to_run(request: ToolRequest) -> PermissionRequest:
+    arguments = encode_json(request.input).decode()
+    if len(arguments) > _SUMMARY_LENGTH:
+        arguments = arguments[:_SUMMARY_LENGTH] + "…"
+    return PermissionRequest(
+        tool_kind(request.name), f"{request.name} {arguments}", {"tool.input": request.input}
+    )

@@ -1,0 +1,1 @@
+"""Typed functions and JSON Schemas as tools: signatures, docstrings, arguments."""

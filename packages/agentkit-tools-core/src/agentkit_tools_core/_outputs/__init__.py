@@ -1,0 +1,1 @@
+"""What tools return: conversion to parts, limits, truncation, artifacts."""

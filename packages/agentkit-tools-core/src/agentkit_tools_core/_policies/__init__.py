@@ -1,0 +1,1 @@
+"""Rules that allow, ask or deny: paths, commands, kinds of permission."""

@@ -1,0 +1,1 @@
+"""Where tools come from: the registry, wrappers of sources, and changes of what is offered."""

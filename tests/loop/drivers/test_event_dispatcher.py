@@ -1,0 +1,179 @@
+"""Telling: in order, to everyone, whatever a reporter does."""
+
+import logging
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from agentkit_core import SessionId, TurnId
+from agentkit_loop import (
+    Agent,
+    Envelope,
+    Event,
+    ReporterFailed,
+    RunFinished,
+    RunStarted,
+    TurnStarted,
+)
+from agentkit_loop.drivers._event_dispatcher import Teller
+from agentkit_loop.testing import ManualClock, ScriptedModel
+
+EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())
+
+
+def tell_all(teller: Teller) -> None:
+    for event in EVENTS:
+        teller.tell(event, TurnId("turn-1"))
+
+
+def test_envelopes_are_numbered_without_gaps_and_their_time_never_goes_back() -> None:
+    clock = ManualClock(1_000)
+    told: list[Envelope] = []
+    teller = Teller(SessionId("s"), clock.now_ms, [told.append])
+
+    teller.tell(RunStarted(), None)
+    clock.advance(-0.5)
+    teller.tell(TurnStarted(), TurnId("turn-1"))
+    clock.advance(2)
+    teller.tell(RunFinished(), None)
+
+    assert [one.seq for one in told] == [1, 2, 3]
+    assert [one.at for one in told] == [1_000, 1_000, 2_500]
+    assert [one.turn_id for one in told] == [None, "turn-1", None]
+
+
+def test_o03_a_reporter_that_raises_stops_nobody_and_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[Envelope] = []
+
+    def broken(envelope: Envelope) -> None:
+        raise BrokenPipeError("stdout is gone")
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [broken, told.append])
+    with caplog.at_level(logging.ERROR, logger="agentkit_loop"):
+        tell_all(teller)
+
+    assert [one.event for one in told] == list(EVENTS)
+    assert len(caplog.records) == 1
+    assert teller.failures == 3
+    assert teller.stopped_by is None
+
+
+@dataclass
+class Counting:
+    """A reporter that cannot be hashed, and is equal to any other like it."""
+
+    told: int = 0
+
+    def __call__(self, envelope: Envelope) -> None:
+        self.told += 1
+        raise ValueError("broken")
+
+
+def test_o03_reporters_that_raise_need_not_be_hashable_and_each_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reporters = [Counting(), Counting()]
+    teller = Teller(SessionId("s"), ManualClock().now_ms, reporters)
+    with caplog.at_level(logging.ERROR, logger="agentkit_loop"):
+        tell_all(teller)
+
+    assert [one.told for one in reporters] == [3, 3]
+    assert len(caplog.records) == 2
+    assert teller.failures == 6
+
+
+def test_a_reporter_that_wants_the_run_to_stop_is_remembered_and_the_others_are_told() -> None:
+    told: list[Envelope] = []
+
+    def strict(envelope: Envelope) -> None:
+        raise ReporterFailed(f"disk full at {envelope.seq}")
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [strict, told.append])
+    tell_all(teller)
+
+    assert len(told) == 3
+    assert str(teller.stopped_by) == "disk full at 1"
+
+
+def test_what_happens_while_a_reporter_is_told_is_told_to_all_afterwards() -> None:
+    told: list[tuple[str, int]] = []
+
+    def first(envelope: Envelope) -> None:
+        told.append(("first", envelope.seq))
+        if envelope.seq == 1:
+            teller.tell(RunFinished(), None)
+
+    def second(envelope: Envelope) -> None:
+        told.append(("second", envelope.seq))
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [first, second])
+    teller.tell(RunStarted(), None)
+
+    assert told == [("first", 1), ("second", 1), ("first", 2), ("second", 2)]
+
+
+def test_a_subscriber_is_told_from_then_on_and_until_it_leaves() -> None:
+    told: list[Envelope] = []
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [])
+
+    teller.tell(RunStarted(), None)
+    leave = teller.subscribe(told.append)
+    teller.tell(TurnStarted(), None)
+    leave()
+    teller.tell(RunFinished(), None)
+
+    assert [one.event for one in told] == [TurnStarted()]
+
+
+async def later(envelope: Envelope) -> None:
+    """Would be a coroutine that nobody runs."""
+
+
+class Later:
+    async def __call__(self, envelope: Envelope) -> None:
+        """Would be a coroutine that nobody runs."""
+
+
+@pytest.mark.parametrize("reporter", [later, Later(), partial(later), "later"])
+def test_what_would_be_told_nothing_is_refused_where_it_is_given(reporter: Any) -> None:
+    model = ScriptedModel("hi")
+    with pytest.raises(TypeError, match="reporter"):
+        Agent(model=model, reporters=[reporter])
+    with pytest.raises(TypeError, match="reporter"):
+        Teller(SessionId("s"), ManualClock().now_ms, []).subscribe(reporter)
+
+
+def test_what_waited_when_a_ctrl_c_struck_is_told_before_what_comes_next() -> None:
+    told: list[Event] = []
+
+    def report(envelope: Envelope) -> None:
+        told.append(envelope.event)
+        if envelope.event == RunStarted():
+            teller.tell(TurnStarted(), None)
+            raise KeyboardInterrupt
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [report])
+    with pytest.raises(KeyboardInterrupt):
+        teller.tell(RunStarted(), None)
+    teller.tell(RunFinished(), None)
+
+    assert told == [RunStarted(), TurnStarted(), RunFinished()]
+
+
+def test_a_reporter_that_was_given_twice_and_removed_once_is_told_once() -> None:
+    told: list[Event] = []
+
+    def report(envelope: Envelope) -> None:
+        told.append(envelope.event)
+
+    teller = Teller(SessionId("s"), ManualClock().now_ms, [report])
+    leave = teller.subscribe(report)
+    leave()
+    leave()
+    teller.tell(RunStarted(), None)
+
+    assert told == [RunStarted()]

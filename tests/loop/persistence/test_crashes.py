@@ -1,0 +1,139 @@
+"""Crashes: a process dies at any boundary, and another goes on from what is stored alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+
+from agentkit_core import Item
+from agentkit_loop.stores import FileStore, MemoryStore, SqliteStore
+from support.crashing import (
+    NAME,
+    AnyStore,
+    Crash,
+    Dying,
+    Remembering,
+    agent_in,
+    check_effects,
+    check_events,
+    check_log,
+    check_transcript,
+    live,
+    live_blocking,
+    started_in,
+)
+
+
+class Trial:
+    """A world, a store, and what its processes leave."""
+
+    def __init__(self, store: AnyStore, crash_at: int = 0, *, again: int = 0) -> None:
+        self.store = store
+        self.world = Remembering(crash_at)
+        self.unknown: frozenset[str] = frozenset()
+        self.crashes = 0
+        self._again = again
+
+    def crashed(self) -> None:
+        assert self.world.is_dead
+        self.crashes += 1
+        self.unknown |= started_in(self.store)
+        self.world.reborn(self._again if self.crashes == 1 else 0)
+
+    def check(self, items: Sequence[Item]) -> None:
+        check_log(self.store, items)
+        check_transcript(items)
+        check_effects(self.world.done, self.unknown)
+        check_events(self.world.envelopes, self.unknown)
+
+
+def run_blocking(trial: Trial) -> None:
+    while True:
+        agent = agent_in(trial.world)
+        store = Dying(trial.store, trial.world)
+        try:
+            with agent.session_blocking(session_id=NAME, store=store) as session:
+                live_blocking(session)
+            return trial.check(session.transcript)
+        except Crash:
+            trial.crashed()
+
+
+async def run(trial: Trial) -> None:
+    while True:
+        agent = agent_in(trial.world, waits=True)
+        store = Dying(trial.store, trial.world)
+        try:
+            with anyio.fail_after(10):
+                async with agent.session(session_id=NAME, store=store) as session:
+                    await live(session)
+            return trial.check(session.transcript)
+        except Crash:
+            trial.crashed()
+
+
+class Stores:
+    """Makes empty stores of one kind; what is on the disk need not outlive the machine."""
+
+    def __init__(self, kind: str, folder: Path, stack: ExitStack) -> None:
+        self._kind = kind
+        self._folder = folder
+        self._stack = stack
+        self._made = 0
+
+    @property
+    def stride(self) -> int:
+        """Every how-manieth boundary is tried: what differs is in the driver, not the store."""
+        return 1 if self._kind == "memory" else 3
+
+    def __call__(self) -> AnyStore:
+        self._made += 1
+        path = self._folder / str(self._made)
+        match self._kind:
+            case "memory":
+                return MemoryStore()
+            case "file":
+                return FileStore(path, durable=False)
+            case _:
+                return self._stack.enter_context(SqliteStore(path, durable=False))
+
+
+@pytest.fixture(params=["memory", "file", "sqlite"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
+    with ExitStack() as stack:
+        yield Stores(request.param, tmp_path, stack)
+
+
+def test_a_blocking_process_may_die_at_any_boundary(stores: Stores) -> None:
+    whole = Trial(stores())
+    run_blocking(whole)
+    total = len(whole.world.points)
+    assert total > 100
+    assert whole.world.done == list("abcefdhg")
+
+    trials = [Trial(stores(), at, again=at % 11) for at in range(1, total + 1, stores.stride)]
+    for trial in trials:
+        run_blocking(trial)
+
+    assert all(trial.crashes for trial in trials)
+    # A process of one thread dies with at most one call on its hands.
+    assert {len(trial.unknown) for trial in trials if trial.crashes == 1} == {0, 1}
+
+
+async def test_a_process_with_an_event_loop_may_die_at_any_boundary(stores: Stores) -> None:
+    whole = Trial(stores())
+    await run(whole)
+    total = len(whole.world.points)
+    assert total > 100
+
+    trials = [Trial(stores(), at, again=at % 11) for at in range(1, total + 1, stores.stride)]
+    for trial in trials:
+        await run(trial)
+
+    # How much goes on side by side differs a little from run to run.
+    assert sum(trial.crashes > 0 for trial in trials) > len(trials) * 0.9
+    assert {len(trial.unknown) for trial in trials} >= {0, 1, 2}

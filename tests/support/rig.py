@@ -1,0 +1,341 @@
+"""A rig: the kernel with nothing around it, answered by hand.
+
+Every state passes through JSON before the next step, so each test that uses it also tries that a
+saved run goes on as if nothing had been; and after every step a ledger tries the kernel's laws.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentkit_core import (
+    ApprovalId,
+    FailureKind,
+    FinishReason,
+    Item,
+    ItemKind,
+    JsonValue,
+    ModelOptions,
+    ModelResponse,
+    Part,
+    ProviderFailure,
+    SessionId,
+    Text,
+    TextOutput,
+    ToolCall,
+    ToolCallId,
+    ToolFailure,
+    ToolResult,
+    Usage,
+    Want,
+)
+from agentkit_loop import (
+    AnsweredEffect,
+    ApprovalAsk,
+    ApprovalDecision,
+    CallModel,
+    Cancel,
+    CheckFinish,
+    Continue,
+    Effect,
+    Emit,
+    Event,
+    FinishChecked,
+    Input,
+    Lane,
+    LoopConfig,
+    Lost,
+    ModelFailed,
+    ModelResponded,
+    MutatorsDone,
+    Phase,
+    Preflight,
+    PreflightAllowed,
+    PreflightAsked,
+    PreflightRefused,
+    Prepare,
+    Prepared,
+    Resolve,
+    RunMutators,
+    Started,
+    StartTimer,
+    StartTool,
+    State,
+    Submit,
+    TimerFired,
+    TimerKind,
+    ToolAsked,
+    ToolDone,
+    TurnFinished,
+    TurnResult,
+    TurnState,
+    decode_state,
+    encode_state,
+    resume,
+    start,
+    step,
+)
+from agentkit_loop.testing import Walked
+from support.ledger import Ledger
+from support.traces import trace
+
+
+class Rig:
+    """Requests are prepared at once, unless `prepares` is switched off."""
+
+    def __init__(
+        self,
+        config: LoopConfig | None = None,
+        history: tuple[Item, ...] = (),
+        *,
+        prepares: bool = True,
+        options: ModelOptions | None = None,
+        state: State | None = None,
+    ) -> None:
+        self.now = 0
+        self.prepares = prepares
+        self.ledger: Ledger | None = None
+        """None for a state that comes from elsewhere: what went before is not known."""
+        if state is None:
+            state, _ = start(
+                SessionId("s"), model="m", config=config, history=history, options=options
+            )
+            self.ledger = Ledger(state)
+        self.state = state
+        self.effects: tuple[Effect, ...] = ()
+        """Since `forget` was last called; what a start asks for is left out."""
+
+    def give(self, given: Input) -> Rig:
+        self.now += 1
+        before = encode_state(self.state)
+        after, effects = step(decode_state(before), given, self.now)
+        again, same = step(self.state, given, self.now)
+        assert encode_state(self.state) == before, "a step changed its input"
+        assert (again, same) == (after, effects), "a saved state goes another way"
+        return self._gone_on(given, after, effects)
+
+    def crash(self) -> Rig:
+        """Whoever drove the session is gone, and somebody else goes on from what was saved."""
+        loaded = decode_state(encode_state(self.state))
+        self._gone_on(None, *resume(loaded, now=self.now))
+        for effect in tuple(self.state.out.values()):
+            if not isinstance(effect, StartTool) or effect.started:
+                self.give(Lost(effect.id))
+        return self
+
+    def _gone_on(self, given: Input | None, after: State, effects: tuple[Effect, ...]) -> Rig:
+        if self.ledger is not None:
+            self.ledger.see(Walked(self.state, given, self.now, after, effects))
+        self.state = after
+        self.effects += effects
+        if self.prepares and after.phase is Phase.PREPARING and after.turn is not None:
+            assert after.turn.effect_id is not None
+            return self.give(Prepared(after.turn.effect_id, {"t": "1"}))
+        return self
+
+    def forget(self) -> Rig:
+        self.effects = ()
+        return self
+
+    @property
+    def trace(self) -> str:
+        return trace(one for one in self.effects if not (self.prepares and type(one) is Prepare))
+
+    @property
+    def events(self) -> list[Event]:
+        return [effect.event for effect in self.effects if isinstance(effect, Emit)]
+
+    @property
+    def result(self) -> TurnResult:
+        """Of the last turn that is over."""
+        return next(one.result for one in reversed(self.events) if isinstance(one, TurnFinished))
+
+    @property
+    def last(self) -> Item:
+        return self.state.transcript[-1]
+
+    @property
+    def kinds(self) -> str:
+        """The kinds of the transcript's items."""
+        return " ".join(item.kind.value for item in self.state.transcript)
+
+    @property
+    def turn(self) -> TurnState:
+        assert self.state.turn is not None
+        return self.state.turn
+
+    def told(self, call_id: str) -> ToolResult:
+        """The result that a call of the transcript has."""
+        (found,) = [
+            result
+            for item in self.state.transcript
+            for result in item.tool_results
+            if result.call_id == call_id
+        ]
+        return found
+
+    def out(self, kind: type[Effect], call_id: str | None = None) -> AnsweredEffect:
+        found = [
+            effect
+            for effect in self.state.out.values()
+            if isinstance(effect, kind) and call_id in (None, getattr(effect, "call_id", None))
+        ]
+        assert len(found) == 1, f"{len(found)} effects fit"
+        return found[0]
+
+    # the host
+
+    def say(self, text: str = "hi", lane: Lane = Lane.NEXT) -> Rig:
+        return self.give(Submit((Item.user(text),), lane))
+
+    def ask(self, text: str = "hi") -> Rig:
+        return self.say(text).give(Continue()).forget()
+
+    def resolve(
+        self,
+        approval: str,
+        *,
+        approve: bool = True,
+        call_id: str | None = None,
+        **decision: object,
+    ) -> Rig:
+        return self.give(
+            Resolve(
+                ApprovalId(approval),
+                ApprovalDecision(approve=approve, **decision),  # type: ignore[arg-type]
+                None if call_id is None else ToolCallId(call_id),
+            )
+        )
+
+    def cancel(self, partial: ModelResponse | None = None) -> Rig:
+        return self.give(Cancel(partial))
+
+    def steer(self, text: str = "wait") -> Rig:
+        return self.say(text, Lane.STEER)
+
+    def go_on(self, *, redrive: bool = False) -> Rig:
+        return self.give(Continue(redrive))
+
+    # the world
+
+    def answer(
+        self,
+        *calls: str | ToolCall,
+        text: str = "t",
+        reason: FinishReason | None = None,
+        usage: Usage | None = None,
+    ) -> Rig:
+        return self.give(
+            ModelResponded(
+                self.out(CallModel).id, answered(*calls, text=text, reason=reason, usage=usage)
+            )
+        )
+
+    def fail(
+        self,
+        *parts: Part,
+        kind: FailureKind = FailureKind.SERVER,
+        retryable: bool = True,
+        retry_after_s: float | None = None,
+        usage: Usage | None = None,
+    ) -> Rig:
+        failure = ProviderFailure(
+            kind=kind, message="down", retryable=retryable, retry_after_s=retry_after_s
+        )
+        item = Item(
+            ItemKind.ASSISTANT, parts, finish_reason=FinishReason.ERROR, usage=usage,
+            failure=failure, interrupted=True,
+        )  # fmt: skip
+        return self.give(ModelFailed(self.out(CallModel).id, ModelResponse(item, failure)))
+
+    def allow(self, *call_ids: str, **how: Any) -> Rig:
+        for call_id in call_ids:
+            self.give(PreflightAllowed(self.out(Preflight, call_id).id, **how))
+        return self
+
+    def refuse(self, call_id: str, text: str = "no", *, stop: bool = False) -> Rig:
+        result = ToolResult(
+            call_id=ToolCallId(call_id), output=TextOutput(text), is_error=True,
+            failure=ToolFailure.PERMISSION_DENIED, started=False,
+        )  # fmt: skip
+        return self.give(PreflightRefused(self.out(Preflight, call_id).id, result, stop))
+
+    def ask_for(self, call_id: str, *approvals: str, **how: Any) -> Rig:
+        effect = self.out(Preflight, call_id)
+        return self.give(PreflightAsked(effect.id, _asks(effect, approvals), **how))
+
+    def begin(self, *call_ids: str) -> Rig:
+        for call_id in call_ids:
+            self.give(Started(self.out(StartTool, call_id).id))
+        return self
+
+    def stop_to_ask(
+        self,
+        call_id: str,
+        *approvals: str,
+        want: Want = Want.APPROVAL,
+        token: JsonValue = "token",
+        takes_denials: bool = False,
+    ) -> Rig:
+        effect = self.out(StartTool, call_id)
+        asks = _asks(effect, approvals, want)
+        return self.give(ToolAsked(effect.id, asks, token, takes_denials))
+
+    def done(self, *call_ids: str, text: str = "r", stop: bool = False, **more: Any) -> Rig:
+        for call_id in call_ids:
+            result = ToolResult(call_id=ToolCallId(call_id), output=TextOutput(text), **more)
+            self.give(ToolDone(self.out(StartTool, call_id).id, result, stop))
+        return self
+
+    def lose(self, kind: type[Effect], call_id: str | None = None) -> Rig:
+        return self.give(Lost(self.out(kind, call_id).id))
+
+    def ring(self, why: TimerKind | None = None) -> Rig:
+        (timer,) = [
+            effect
+            for effect in self.state.out.values()
+            if isinstance(effect, StartTimer) and why in (None, effect.why)
+        ]
+        return self.give(TimerFired(timer.id))
+
+    def mutated(self, *items: Item, error: str | None = None) -> Rig:
+        made = items or None
+        return self.give(MutatorsDone(self.out(RunMutators).id, made, ("m",), error))
+
+    def checked(self, *items: Item) -> Rig:
+        return self.give(FinishChecked(self.out(CheckFinish).id, items))
+
+
+def _asks(
+    effect: AnsweredEffect, approvals: tuple[str, ...], want: Want = Want.APPROVAL
+) -> tuple[ApprovalAsk, ...]:
+    assert isinstance(effect, Preflight | StartTool)
+    return tuple(
+        ApprovalAsk(
+            ApprovalId(one),
+            effect.call_id,
+            effect.name,
+            effect.input,
+            one[0],
+            f"do {one}",
+            want=want,
+        )
+        for one in approvals
+    )
+
+
+def answered(
+    *calls: str | ToolCall,
+    text: str = "t",
+    reason: FinishReason | None = None,
+    usage: Usage | None = None,
+) -> ModelResponse:
+    made = [
+        ToolCall(id=ToolCallId(one), name=f"tool_{one}") if isinstance(one, str) else one
+        for one in calls
+    ]
+    usual = FinishReason.TOOL_CALL if made else FinishReason.COMPLETED
+    parts: tuple[Part, ...] = (Text(text=text), *made)
+    return ModelResponse(
+        Item(ItemKind.ASSISTANT, parts, finish_reason=reason or usual, usage=usage)
+    )
