@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agentkit_core import SessionId, ToolCallId
-from agentkit_loop import Agent, ApprovalRequested, Finished, StaleSave
+from agentkit_loop import Agent, Finished, StaleSave, WaitingForApproval
 from agentkit_loop.stores import FileStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
@@ -35,7 +35,7 @@ def ask(folder: Path) -> None:
     with agent.session_blocking(session_id=ORDER, store=store) as session:
         session.submit("Pay the invoice.")
         step = session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         print(f"asked: may I {step.asks[0].summary}?")
 
 

@@ -2,7 +2,7 @@
 
 import anyio
 
-from agentkit_loop import Agent, ApprovalRequested, AwaitingInput, Finished
+from agentkit_loop import Agent, AwaitingInput, Finished, WaitingForApproval
 from agentkit_loop.testing import ScriptedModel, call, say
 from agentkit_tools_core import tool
 
@@ -25,7 +25,7 @@ async def main() -> None:
         session.submit("Tidy up.")
         while True:
             match await session.next():
-                case ApprovalRequested(asks=asks):
+                case WaitingForApproval(asks=asks):
                     for ask in asks:
                         print(f"may I? {ask.summary}")
                         if ask.input["path"] == "old.log":

@@ -3,7 +3,7 @@
 import anyio
 
 from agentkit_core import JsonValue
-from agentkit_loop import Agent, ApprovalRequested, Envelope, Finished, ToolProgress
+from agentkit_loop import Agent, Envelope, Finished, ToolProgress, WaitingForApproval
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 
@@ -51,7 +51,7 @@ async def main() -> None:
     async with agent.session() as session:
         session.submit("Invite Ada to tea.")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         (ask,) = step.asks
         print(f"may it? {ask.summary}")
         assert sent == []

@@ -8,17 +8,17 @@ from msgspec.structs import replace
 from agentkit_core import Item, ModelRequest, ModelResponse, ToolResult
 from agentkit_loop import (
     Agent,
-    AskAgain,
     Hook,
     Limits,
     LoopConfig,
     Mutation,
     MutationPoint,
+    RetryAnswer,
     RunFacts,
     TurnEnd,
 )
 from agentkit_loop.testing import ScriptedModel, call, say
-from agentkit_tools_core import Block, ToolFacts, ToolRequest, tool
+from agentkit_tools_core import Block, ToolFacts, ToolInvocation, tool
 
 
 @tool
@@ -34,20 +34,20 @@ class HouseRules(Hook):
         """Show the model the date; the transcript stays as it is."""
         return replace(request, items=(Item.system("It is Monday."), *request.items))
 
-    def before_tool(self, call: ToolRequest, facts: ToolFacts) -> Block | None:
+    def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Block | None:
         """Let no call write."""
         return Block("only SELECT is allowed") if "DROP" in str(call.input["sql"]) else None
 
-    def after_tool(self, call: ToolRequest, result: ToolResult, facts: ToolFacts) -> ToolResult:
+    def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> ToolResult:
         """Let no secret through to the model."""
         text = str(result.output.text).replace("hunter2", "***")  # type: ignore[union-attr]
         return replace(result, output=replace(result.output, text=text))
 
-    def after_response(self, response: ModelResponse, facts: RunFacts, /) -> AskAgain | None:
+    def after_response(self, response: ModelResponse, facts: RunFacts, /) -> RetryAnswer | None:
         """Take no answer that does not say where it is from."""
         if response.item.tool_calls or "source" in response.item.text:
             return None
-        return AskAgain((Item.user("Name your source."),))
+        return RetryAnswer((Item.user("Name your source."),))
 
 
 def newest_question(items: Sequence[Item], mutation: Mutation) -> Sequence[Item] | None:

@@ -42,8 +42,8 @@ from agentkit_tools_core import (
     Executor,
     Refused,
     ToolContext,
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
     tool,
 )
 
@@ -118,9 +118,9 @@ class Driver:
             case _:
                 return None  # timers and hooks: none are asked for with this configuration
 
-    def request(self, effect: Preflight | StartTool) -> ToolRequest:
+    def request(self, effect: Preflight | StartTool) -> ToolInvocation:
         """Make the executor's view of a call."""
-        return ToolRequest(effect.call_id, effect.name, effect.input)
+        return ToolInvocation(effect.call_id, effect.name, effect.input)
 
 
 @tool(needs_approval=True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from agentkit_core import (
-    DRIVEABLE_KINDS,
+    ANSWERABLE_KINDS,
     Custom,
     Item,
     ItemKind,
@@ -113,7 +113,7 @@ def test_the_same_model_means_provider_and_protocol_and_model() -> None:
 
 
 def test_users_tools_and_notifications_ask_for_an_answer() -> None:
-    assert {ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION} == DRIVEABLE_KINDS
+    assert {ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION} == ANSWERABLE_KINDS
 
 
 def test_what_is_neither_text_nor_part_is_refused_by_what_it_is() -> None:

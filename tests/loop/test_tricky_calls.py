@@ -5,6 +5,7 @@ import math
 import pytest
 
 from agentkit_core import (
+    ApprovalKind,
     File,
     FilesOutput,
     Item,
@@ -21,7 +22,6 @@ from agentkit_core import (
     ToolResult,
     Uri,
     Usage,
-    Want,
 )
 from agentkit_loop import (
     ApprovalResolved,
@@ -266,9 +266,9 @@ def test_a_yes_once_counts_for_one_call() -> None:
     assert check.granted == ()
 
 
-@pytest.mark.parametrize("want", [Want.QUESTION, Want.AUTH])
+@pytest.mark.parametrize("want", [ApprovalKind.QUESTION, ApprovalKind.AUTH])
 def test_questions_and_logins_are_answered_and_the_answer_is_for_that_call_only(
-    want: Want,
+    want: ApprovalKind,
 ) -> None:
     rig = Rig().ask().answer("a").allow("a").stop_to_ask("a", "which", want=want)
     (ask,) = rig.state.asks
@@ -284,17 +284,17 @@ def test_questions_and_logins_are_answered_and_the_answer_is_for_that_call_only(
 
 def test_a_question_is_asked_again_of_the_next_call_though_it_was_answered_once() -> None:
     rig = Rig().ask().answer("a", "b").allow("a", "b")
-    rig.stop_to_ask("a", "which", want=Want.QUESTION).resolve("which", answer=1)
-    rig.stop_to_ask("b", "which", want=Want.QUESTION)
+    rig.stop_to_ask("a", "which", want=ApprovalKind.QUESTION).resolve("which", answer=1)
+    rig.stop_to_ask("b", "which", want=ApprovalKind.QUESTION)
 
     assert [ask.call_id for ask in rig.state.asks] == ["b"]
 
 
 def test_a_tool_that_asks_for_what_it_was_answered_goes_on_at_once() -> None:
-    rig = Rig().ask().answer("a").allow("a").stop_to_ask("a", "which", want=Want.QUESTION)
+    rig = Rig().ask().answer("a").allow("a").stop_to_ask("a", "which", want=ApprovalKind.QUESTION)
     rig.resolve("which", answer=1).forget()
 
-    rig.stop_to_ask("a", "which", want=Want.QUESTION)
+    rig.stop_to_ask("a", "which", want=ApprovalKind.QUESTION)
 
     assert rig.trace == "!start_tool:a"
 

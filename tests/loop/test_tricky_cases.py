@@ -22,7 +22,6 @@ from agentkit_core import (
     repair,
 )
 from agentkit_loop import (
-    ApprovalRequested,
     AttemptSuperseded,
     AwaitingInput,
     BackgroundDone,
@@ -51,6 +50,7 @@ from agentkit_loop import (
     ToolCatalogChanged,
     ToolResultReceived,
     TurnEnd,
+    WaitingForApproval,
     Yield,
     start,
 )
@@ -92,7 +92,7 @@ def test_case_02_a_round_waits_for_its_approval_when_all_siblings_are_done() -> 
     rig.go_on()
 
     (step,) = yields(rig)
-    assert isinstance(step, ApprovalRequested)
+    assert isinstance(step, WaitingForApproval)
     assert [ask.call_id for ask in step.asks] == ["a"]
 
 
@@ -129,7 +129,7 @@ def test_case_05_a_background_call_asks_without_holding_up_the_turn() -> None:
     rig = in_background().forget().stop_to_ask("a", "which")
 
     (step,) = yields(rig)
-    assert isinstance(step, ApprovalRequested)
+    assert isinstance(step, WaitingForApproval)
     assert [ask.background for ask in step.asks] == [True]
     assert rig.answer().result.end is TurnEnd.COMPLETED
     rig.resolve("which", approve=False, reason="not now")
@@ -144,7 +144,7 @@ def test_case_05_a_background_call_that_asks_in_idle_is_shown_when_the_host_goes
     rig = in_background().answer().stop_to_ask("a", "which").forget().go_on()
 
     (step,) = yields(rig)
-    assert isinstance(step, ApprovalRequested)
+    assert isinstance(step, WaitingForApproval)
     rig.resolve("which")
     assert rig.out(StartTool, "a")
 

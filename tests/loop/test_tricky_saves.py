@@ -23,11 +23,11 @@ from agentkit_loop import (
     Close,
     Configure,
     Continue,
+    EffectLost,
     GrantScope,
     InputWithdrawn,
     Lane,
     LoopConfig,
-    Lost,
     LostTool,
     ModelCallStarted,
     ModelFailed,
@@ -259,7 +259,7 @@ def test_an_answer_of_whoever_was_lost_comes_too_late() -> None:
     late = rig.out(StartTool).id
     rig.crash().forget()
 
-    rig.give(Lost(late))
+    rig.give(EffectLost(late))
 
     assert rig.trace == "diagnostic"
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentkit_core import (
+    ApprovalKind,
     Item,
     ModelEvent,
     ModelRequest,
@@ -22,20 +23,19 @@ from agentkit_core import (
     ToolFailure,
     ToolResult,
     ToolSpec,
-    Want,
 )
 from agentkit_loop import (
     Agent,
-    ApprovalRequested,
     BlockingSession,
     Finished,
     LogEntry,
     StaleSave,
     TurnResult,
+    WaitingForApproval,
 )
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
-from agentkit_tools_core import ToolContext, host_tool, tool
+from agentkit_tools_core import ToolContext, external_tool, tool
 
 NAME = SessionId("s")
 
@@ -214,12 +214,12 @@ def test_case_34_a_provider_that_remembers_is_told_all_again_after_a_rewrite() -
 
 
 def test_case_36_what_the_host_runs_is_shown_again_on_resume_and_answered_there() -> None:
-    lamp = host_tool(ToolSpec("lamp", "Switch the lamp.", {"type": "object"}))
+    lamp = external_tool(ToolSpec("lamp", "Switch the lamp.", {"type": "object"}))
     agent = Agent(model=ScriptedModel(call("lamp", {"on": True})), tools=[lamp])
     with agent.session_blocking() as session:
         session.submit("go")
         step = session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         saved = session.snapshot()
 
     agent = Agent(model=ScriptedModel("It is lit."), tools=[lamp])
@@ -227,7 +227,11 @@ def test_case_36_what_the_host_runs_is_shown_again_on_resume_and_answered_there(
         again = session.next()
         assert again == step
         (ask,) = session.asks
-        assert (ask.kind, ask.want, ask.input) == ("host_tool", Want.QUESTION, {"on": True})
+        assert (ask.kind, ask.want, ask.input) == (
+            "external_tool",
+            ApprovalKind.QUESTION,
+            {"on": True},
+        )
         session.approve(ask.id, answer="lit")
         result = finished(session)
 
@@ -258,7 +262,7 @@ def test_case_38_an_inner_agent_that_asked_is_entered_again_with_all_it_has_done
     agent = boss(inner, ScriptedModel(call("clerk", {"task": "pay it"})))
     with agent.session_blocking() as session:
         session.submit("go")
-        assert isinstance(session.next(), ApprovalRequested)
+        assert isinstance(session.next(), WaitingForApproval)
         saved = session.snapshot()
 
     agent = boss(ScriptedModel(say("paid it", input=7)), ScriptedModel(say("ok", input=10)))

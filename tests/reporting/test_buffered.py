@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Diagnostic, Envelope
-from agentkit_reporting import BackgroundReporter, BufferedReporter, FailurePolicy, Overflow
+from agentkit_reporting import BackgroundReporter, BufferedReporter, FailurePolicy, QueueOverflow
 from support.runs import enveloped
 
 EVENTS = enveloped(Diagnostic(str(n)) for n in range(10))
@@ -114,10 +114,10 @@ def test_o03_the_run_does_not_wait_for_it() -> None:
 
 @pytest.mark.parametrize(
     ("overflow", "kept"),
-    [(Overflow.DROP_OLDEST, [1, 8, 9, 10]), (Overflow.DROP_NEWEST, [1, 2, 3, 4])],
+    [(QueueOverflow.DROP_OLDEST, [1, 8, 9, 10]), (QueueOverflow.DROP_NEWEST, [1, 2, 3, 4])],
 )
 def test_o03_the_queue_is_bounded_and_says_what_it_dropped(
-    overflow: Overflow, kept: list[int]
+    overflow: QueueOverflow, kept: list[int]
 ) -> None:
     gate = Gate()
     report = BackgroundReporter(gate, capacity=3, overflow=overflow)
@@ -134,7 +134,7 @@ def test_o03_the_queue_is_bounded_and_says_what_it_dropped(
 
 def test_r07_who_must_not_lose_anything_waits() -> None:
     gate = Gate()
-    report = BackgroundReporter(gate, capacity=1, overflow=Overflow.BLOCK)
+    report = BackgroundReporter(gate, capacity=1, overflow=QueueOverflow.BLOCK)
     threading.Timer(0.05, gate.open.set).start()
     for envelope in EVENTS:
         report(envelope)

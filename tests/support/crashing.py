@@ -25,7 +25,6 @@ import anyio.lowlevel
 from agentkit_core import Item, ModelRequest, SessionId, ToolFailure, Transcript
 from agentkit_loop import (
     Agent,
-    ApprovalRequested,
     AwaitingInput,
     BlockingSession,
     Envelope,
@@ -33,11 +32,12 @@ from agentkit_loop import (
     LogEntry,
     Saved,
     Session,
-    Step,
+    SessionStatus,
     ToolCallRequested,
     ToolResultReceived,
     TurnFinished,
     TurnStarted,
+    WaitingForApproval,
 )
 from agentkit_loop.stores import FileStore, MemoryStore, SqliteStore
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
@@ -208,9 +208,9 @@ def _begin(session: Session | BlockingSession) -> None:
         session.submit("go")
 
 
-def _goes_on(session: Session | BlockingSession, step: Step) -> bool:
+def _goes_on(session: Session | BlockingSession, step: SessionStatus) -> bool:
     """Answer what is asked; whether nothing is left."""
-    if isinstance(step, ApprovalRequested):
+    if isinstance(step, WaitingForApproval):
         for ask in session.asks:
             session.approve(ask.id, call_id=ask.call_id)
     return step == AwaitingInput() and not session.view.background_calls

@@ -5,7 +5,15 @@ The numbers are those of the kernel's invariants; laws without one are about a s
 
 from collections import Counter
 
-from agentkit_core import DRIVEABLE_KINDS, ApprovalId, Item, ItemKind, ToolCallId, Transcript, Usage
+from agentkit_core import (
+    ANSWERABLE_KINDS,
+    ApprovalId,
+    Item,
+    ItemKind,
+    ToolCallId,
+    Transcript,
+    Usage,
+)
 from agentkit_loop import (
     Abort,
     AnsweredEffect,
@@ -21,6 +29,7 @@ from agentkit_loop import (
     Diagnostic,
     Effect,
     EffectId,
+    EffectLost,
     Emit,
     Event,
     Execution,
@@ -29,7 +38,6 @@ from agentkit_loop import (
     Input,
     InputQueued,
     InputWithdrawn,
-    Lost,
     LostTool,
     ModelCallFinished,
     ModelCallStarted,
@@ -174,7 +182,7 @@ class Ledger:
                 # The transcript does not grow after the model was asked in the same step.
                 assert state.transcript.open_calls == (), "I-1"
                 last = state.transcript[-1]
-                assert last.kind in DRIVEABLE_KINDS or last.finish_reason == "paused", "I-1"
+                assert last.kind in ANSWERABLE_KINDS or last.finish_reason == "paused", "I-1"
                 limits = state.config.limits
                 if limits.max_model_calls is not None:
                     assert self.answers < limits.max_model_calls, "no call beyond the limit"
@@ -200,12 +208,12 @@ class Ledger:
                 break
             waits = call.status is CallStatus.READY and call.exclusive
             # What was lost and is begun again keeps its place.
-            kept = isinstance(one.given, Lost)
+            kept = isinstance(one.given, EffectLost)
             assert kept or not waits, "nothing overtakes what waits to run alone"
         else:
             raise AssertionError("what runs is a call of the round or in the background")
         assert call_id not in self.denied, "I-4: nothing denied is started"
-        if one.before is not None and isinstance(one.given, Lost):
+        if one.before is not None and isinstance(one.given, EffectLost):
             lost = one.before.out.get(one.given.effect_id)
             if isinstance(lost, StartTool) and lost.started and lost.call_id == call_id:
                 never = state.config.lost_tool is LostTool.NEVER_REPEAT

@@ -10,6 +10,7 @@ from typing import Any
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalKind,
     FailureKind,
     FinishReason,
     Item,
@@ -27,7 +28,6 @@ from agentkit_core import (
     ToolFailure,
     ToolResult,
     Usage,
-    Want,
 )
 from agentkit_loop import (
     AnsweredEffect,
@@ -38,13 +38,13 @@ from agentkit_loop import (
     CheckFinish,
     Continue,
     Effect,
+    EffectLost,
     Emit,
     Event,
     FinishChecked,
     Input,
     Lane,
     LoopConfig,
-    Lost,
     ModelFailed,
     ModelResponded,
     MutatorsDone,
@@ -57,7 +57,6 @@ from agentkit_loop import (
     Prepared,
     Resolve,
     RunMutators,
-    Started,
     StartTimer,
     StartTool,
     State,
@@ -66,6 +65,7 @@ from agentkit_loop import (
     TimerKind,
     ToolAsked,
     ToolDone,
+    ToolStarted,
     TurnFinished,
     TurnResult,
     TurnState,
@@ -120,7 +120,7 @@ class Rig:
         self._gone_on(None, *resume(loaded, now=self.now))
         for effect in tuple(self.state.out.values()):
             if not isinstance(effect, StartTool) or effect.started:
-                self.give(Lost(effect.id))
+                self.give(EffectLost(effect.id))
         return self
 
     def _gone_on(self, given: Input | None, after: State, effects: tuple[Effect, ...]) -> Rig:
@@ -266,14 +266,14 @@ class Rig:
 
     def begin(self, *call_ids: str) -> Rig:
         for call_id in call_ids:
-            self.give(Started(self.out(StartTool, call_id).id))
+            self.give(ToolStarted(self.out(StartTool, call_id).id))
         return self
 
     def stop_to_ask(
         self,
         call_id: str,
         *approvals: str,
-        want: Want = Want.APPROVAL,
+        want: ApprovalKind = ApprovalKind.APPROVAL,
         token: JsonValue = "token",
         takes_denials: bool = False,
     ) -> Rig:
@@ -288,7 +288,7 @@ class Rig:
         return self
 
     def lose(self, kind: type[Effect], call_id: str | None = None) -> Rig:
-        return self.give(Lost(self.out(kind, call_id).id))
+        return self.give(EffectLost(self.out(kind, call_id).id))
 
     def ring(self, why: TimerKind | None = None) -> Rig:
         (timer,) = [
@@ -307,7 +307,7 @@ class Rig:
 
 
 def _asks(
-    effect: AnsweredEffect, approvals: tuple[str, ...], want: Want = Want.APPROVAL
+    effect: AnsweredEffect, approvals: tuple[str, ...], want: ApprovalKind = ApprovalKind.APPROVAL
 ) -> tuple[ApprovalAsk, ...]:
     assert isinstance(effect, Preflight | StartTool)
     return tuple(

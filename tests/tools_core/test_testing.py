@@ -13,7 +13,7 @@ from agentkit_tools_core import (
     Deny,
     PermissionRequest,
     ToolContext,
-    ToolRequest,
+    ToolInvocation,
     tool,
 )
 from agentkit_tools_core.testing import ScriptedTool, call_tool, check_tool
@@ -28,7 +28,7 @@ class Mutable:
         self.spec = ToolSpec("ok", "Do it.")
         self.count = 0
 
-    def permissions(self, request: ToolRequest, /) -> list[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> list[PermissionRequest]:
         return [PermissionRequest("x", "x")]
 
     def bind(self, given: Mapping[str, JsonValue], /) -> Any:
@@ -73,7 +73,7 @@ def late(broken: Mutable) -> None:
 
 
 def fickle(broken: Mutable) -> None:
-    def ask(request: ToolRequest, /) -> list[PermissionRequest]:
+    def ask(request: ToolInvocation, /) -> list[PermissionRequest]:
         broken.count += 1
         return [PermissionRequest("x", str(broken.count))]
 

@@ -18,7 +18,6 @@ from agentkit_core import (
 )
 from agentkit_loop import (
     Agent,
-    ApprovalRequested,
     BackgroundDone,
     ContentDelta,
     Event,
@@ -28,6 +27,7 @@ from agentkit_loop import (
     LoopConfig,
     ToolProgress,
     TurnEnd,
+    WaitingForApproval,
 )
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
@@ -105,7 +105,7 @@ async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: boo
     async with outer(task(), "ok", inner=inner).session() as session:
         session.submit("go")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         (ask,) = step.asks
         assert ask.call_id == "c1"
         assert "pay" in ask.summary
@@ -348,7 +348,7 @@ async def test_three_deep_and_side_by_side_all_ask_and_each_answer_may_come_else
             if not attempt:
                 session.submit("go")
             step = await session.next()
-            if isinstance(step, ApprovalRequested):
+            if isinstance(step, WaitingForApproval):
                 open_asks.append(len(step.asks))
                 session.approve(step.asks[0].id, call_id=step.asks[0].call_id)
                 await session.flush()
@@ -370,11 +370,11 @@ async def test_a_yes_for_the_session_is_one_for_this_agent_and_not_for_another()
     async with agent.session() as session:
         session.submit("go")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         session.approve(step.asks[0].id, scope=GrantScope.SESSION)
         step = await session.next()
 
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         assert step.asks[0].name == "thief"
         assert RAN == ["pay 1"]
 

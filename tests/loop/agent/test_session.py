@@ -24,8 +24,7 @@ from agentkit_loop import (
     Agent,
     ApprovalAsk,
     ApprovalDecision,
-    ApprovalNeeded,
-    ApprovalRequested,
+    ApprovalRequiredError,
     AwaitingInput,
     Envelope,
     Event,
@@ -45,10 +44,11 @@ from agentkit_loop import (
     TurnFinished,
     TurnRunning,
     UnknownApproval,
+    WaitingForApproval,
     decode_state,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
-from agentkit_tools_core import Ask, PermissionRequest, PolicyFacts, ToolRequest, tool
+from agentkit_tools_core import Ask, PermissionRequest, PolicyFacts, ToolInvocation, tool
 
 RAN: list[str] = []
 
@@ -94,7 +94,7 @@ async def test_a_conversation_goes_on_turn_by_turn() -> None:
 
 async def test_without_anyone_to_ask_a_prompt_raises_and_the_turn_waits() -> None:
     async with gated().session() as session:
-        with pytest.raises(ApprovalNeeded) as raised:
+        with pytest.raises(ApprovalRequiredError) as raised:
             await session.prompt("go")
         (ask,) = raised.value.asks
         assert (ask.name, ask.input) == ("write", {"path": "a"})
@@ -137,7 +137,7 @@ async def test_driving_step_by_step() -> None:
         assert await session.next() == AwaitingInput()
         session.submit("go")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         again = await session.next()
         assert again == step
         session.deny(step.asks[0].id, reason="not now")
@@ -251,7 +251,7 @@ async def test_o03_what_is_no_yes_and_no_decision_does_not_approve_a_call() -> N
 
 
 async def test_one_no_is_enough_for_a_call_and_nobody_is_asked_the_rest() -> None:
-    def propose(request: ToolRequest) -> list[PermissionRequest]:
+    def propose(request: ToolInvocation) -> list[PermissionRequest]:
         return [PermissionRequest(kind, f"{kind} it") for kind in ("net.send", "fs.write")]
 
     def always_ask(request: PermissionRequest, facts: PolicyFacts) -> Ask:
@@ -280,7 +280,7 @@ async def test_l07_what_was_approved_once_runs_once_and_is_not_asked_for_again()
     async with Agent(model=model, tools=[write]).session() as session:
         session.submit("go")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         session.approve(step.asks[0].id)
         with pytest.raises(UnknownApproval):
             session.approve(step.asks[0].id)
@@ -304,7 +304,7 @@ async def test_l23_asks_are_told_at_once_and_handed_over_when_siblings_are_done(
         session.submit("go")
         step = await session.next()
 
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         assert told.index("ApprovalRequired") < told.index("ToolResultReceived")
         assert session.view.pending_calls == ("w",)
 
@@ -313,7 +313,7 @@ async def test_l29_what_an_approver_changed_is_what_runs_and_what_the_model_said
     async with gated().session() as session:
         session.submit("go")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         session.approve(step.asks[0].id, input={"path": "b"})
         await session.next()
 
@@ -326,7 +326,7 @@ async def test_l29_what_an_approver_changed_is_checked_like_any_arguments() -> N
     async with gated().session() as session:
         session.submit("go")
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         session.approve(step.asks[0].id, input={"where": "b"})
         await session.next()
 
@@ -349,7 +349,7 @@ async def test_l19_a_turn_has_all_its_items_and_the_sum_of_its_usage() -> None:
 
 async def test_an_approval_that_nobody_waits_for_is_a_mistake() -> None:
     async with gated().session() as session:
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
         (ask,) = session.asks
         with pytest.raises(UnknownApproval):
@@ -362,7 +362,7 @@ async def test_an_approval_that_nobody_waits_for_is_a_mistake() -> None:
 
 async def test_the_result_of_a_turn_that_was_cancelled_between_calls_is_not_the_next_ones() -> None:
     async with gated().session() as session:
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
         session.cancel()
 
@@ -431,7 +431,7 @@ async def test_c09_what_cannot_be_done_while_a_turn_runs_is_told_and_changes_not
     async with gated().session() as session:
         with pytest.raises(NothingToContinue):
             await session.continue_()
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
         before = session.view
 
@@ -447,7 +447,7 @@ async def test_c10_cancelling_twice_or_in_idle_does_nothing() -> None:
     events: list[Event] = []
     async with gated().session() as session:
         session.cancel()
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
         session.subscribe(lambda envelope: events.append(envelope.event))
         session.cancel()
@@ -542,7 +542,7 @@ async def test_a_view_shows_the_answer_as_it_grows_and_what_waits() -> None:
                 shown.append(answer.item.text)
 
         session.subscribe(look)
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
         session.steer("hurry")
 
@@ -578,16 +578,16 @@ async def test_what_reads_the_whole_request_gets_the_tools_that_there_are() -> N
 
 
 async def test_an_agent_that_streams_says_that_it_needs_an_approval() -> None:
-    with pytest.raises(ApprovalNeeded):
+    with pytest.raises(ApprovalRequiredError):
         async for _ in gated().stream("go"):
             pass
-    with pytest.raises(ApprovalNeeded):
+    with pytest.raises(ApprovalRequiredError):
         for _ in gated().stream_blocking("go"):
             pass
 
 
 async def test_an_approval_that_nobody_gives_loses_nothing_of_the_conversation() -> None:
-    with pytest.raises(ApprovalNeeded) as raised:
+    with pytest.raises(ApprovalRequiredError) as raised:
         await gated().run("go")
 
     needed = pickle.loads(pickle.dumps(raised.value))

@@ -47,7 +47,7 @@ from agentkit_loop import (
 )
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
-from agentkit_tools_core import ToolFacts, ToolRequest, tool
+from agentkit_tools_core import ToolFacts, ToolInvocation, tool
 
 NAME = SessionId("s")
 ROUND = Reply.of(
@@ -139,7 +139,7 @@ class Looking(Hook):
     async def after_response(self, response: ModelResponse, facts: RunFacts, /) -> None:
         await self._point()
 
-    async def before_tool(self, call: ToolRequest, facts: ToolFacts) -> None:
+    async def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> None:
         await self._point()
 
 

@@ -51,7 +51,7 @@ from agentkit_loop import (
     TurnStarted,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
-from agentkit_tools_core import FunctionTool, ToolContext, ToolFacts, ToolRequest, tool
+from agentkit_tools_core import FunctionTool, ToolContext, ToolFacts, ToolInvocation, tool
 from support.traces import event_trace
 
 USED = Usage(tokens=TokenUsage(input=7), requests=1, reported_requests=1)
@@ -1030,7 +1030,7 @@ async def test_a_hook_that_waits_for_what_is_cancelled_does_not_pass_for_a_cance
     calls: int,
 ) -> None:
     class Waits(Hook):
-        async def before_tool(self, request: ToolRequest, facts: ToolFacts, /) -> None:
+        async def before_tool(self, request: ToolInvocation, facts: ToolFacts, /) -> None:
             task = asyncio.ensure_future(asyncio.sleep(10))
             task.cancel()
             await task

@@ -17,15 +17,15 @@ from agentkit_core import (
 )
 from agentkit_loop import (
     Agent,
-    AskAgain,
     EndTurn,
     Hook,
+    RetryAnswer,
     RunFacts,
     TurnEnd,
     TurnResult,
 )
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail
-from agentkit_tools_core import Block, ChangeInput, ToolFacts, ToolRequest, tool
+from agentkit_tools_core import Block, ChangeInput, ToolFacts, ToolInvocation, tool
 
 
 @tool
@@ -101,10 +101,10 @@ async def test_a_request_hook_may_end_the_turn_instead() -> None:
 
 async def test_an_answer_that_will_not_do_is_asked_for_again() -> None:
     class Polite(Hook):
-        def after_response(self, response: ModelResponse, facts: RunFacts, /) -> AskAgain | None:
+        def after_response(self, response: ModelResponse, facts: RunFacts, /) -> RetryAnswer | None:
             if "please" in response.item.text:
                 return None
-            return AskAgain((Item.user("Say please."),))
+            return RetryAnswer((Item.user("Say please."),))
 
     result = await Agent(model=ScriptedModel("no", "please"), hooks=[Polite()]).run("go")
 
@@ -126,12 +126,14 @@ async def test_a_turn_that_would_end_may_be_given_more_to_do() -> None:
 
 async def test_hooks_around_tools_block_and_change_calls_and_results() -> None:
     class Guard(Hook):
-        def before_tool(self, call: ToolRequest, facts: ToolFacts) -> Block | ChangeInput | None:
+        def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Block | ChangeInput | None:
             if call.input["a"] == 13:
                 return Block("unlucky")
             return ChangeInput({"a": 100, "b": 1}) if call.input["a"] == 1 else None
 
-        def after_tool(self, call: ToolRequest, result: ToolResult, facts: ToolFacts) -> ToolResult:
+        def after_tool(
+            self, call: ToolInvocation, result: ToolResult, facts: ToolFacts
+        ) -> ToolResult:
             return replace(result, details={"seen": True})
 
     arguments: list[dict[str, Any]] = [{"a": 13}, {"a": 1}, {"a": 2}]

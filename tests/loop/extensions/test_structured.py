@@ -9,13 +9,13 @@ import pytest
 from agentkit_core import FailureKind, Item, JsonSchemaFormat, ModelResponse, ToolCall
 from agentkit_loop import (
     Agent,
-    ApprovalNeeded,
-    AskAgain,
+    ApprovalRequiredError,
     Hook,
     Limits,
     LoopConfig,
     NoResult,
     ResultMode,
+    RetryAnswer,
     RunFacts,
     TurnEnd,
     TypedResult,
@@ -192,7 +192,7 @@ async def test_approvals_are_needed_as_ever() -> None:
         return "7"
 
     agent = Agent(model=ScriptedModel(call("look"), "7"), tools=[look])
-    with pytest.raises(ApprovalNeeded):
+    with pytest.raises(ApprovalRequiredError):
         await agent.run("go", result_type=int)
 
 
@@ -236,9 +236,9 @@ async def test_tools_that_are_changed_meanwhile_stay_changed_and_hide_no_result(
 
 async def test_a_value_that_a_hook_of_the_host_refuses_is_none() -> None:
     class Even(Hook):
-        def after_response(self, response: ModelResponse, facts: RunFacts, /) -> AskAgain | None:
+        def after_response(self, response: ModelResponse, facts: RunFacts, /) -> RetryAnswer | None:
             odd = facts.model_calls == 0
-            return AskAgain((Item.user("an even one"),)) if odd else None
+            return RetryAnswer((Item.user("an even one"),)) if odd else None
 
     model = ScriptedModel('{"result": 1}', "nothing of the kind", '{"result": 2}')
     typed = await Agent(model=model, hooks=[Even()]).run("go", result_type=int)

@@ -10,7 +10,6 @@ import trio
 from agentkit_core import ItemKind
 from agentkit_loop import (
     Agent,
-    ApprovalRequested,
     AwaitingInput,
     BackgroundDone,
     Event,
@@ -23,6 +22,7 @@ from agentkit_loop import (
     TurnEnd,
     TurnFinished,
     UnknownCall,
+    WaitingForApproval,
 )
 from agentkit_loop.testing import Reply, ScriptedModel, call
 from agentkit_tools_core import ToolContext, tool
@@ -238,7 +238,7 @@ async def test_a_background_call_may_ask_and_no_turn_waits_for_it() -> None:
         assert result.text == "meanwhile"
         await session.wait_background()
         step = await session.next()
-        assert isinstance(step, ApprovalRequested)
+        assert isinstance(step, WaitingForApproval)
         assert step.asks[0].background
         session.approve(step.asks[0].id, answer="the left")
         await session.wait_background()

@@ -17,17 +17,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from support.rig import Rig, answered
-from support.traces import event_trace, trace
-
 from agentkit_core import (
+    ApprovalKind,
     FinishReason,
     Item,
     Text,
     TextOutput,
     ToolCallId,
     ToolResult,
-    Want,
 )
 from agentkit_loop import (
     Agent,
@@ -48,6 +45,8 @@ from agentkit_loop import (
 )
 from agentkit_loop.testing import ScriptedModel, call, fail
 from agentkit_tools_core import tool
+from support.rig import Rig, answered
+from support.traces import event_trace, trace
 
 FOLDER = Path(__file__).with_name("traces")
 
@@ -358,7 +357,7 @@ def _() -> Rig:
 def _() -> Rig:
     """It stops, and is started again with the answer; it is told as started once."""
     rig = asked().answer("t1").allow("t1")
-    rig.stop_to_ask("t1", "which", want=Want.QUESTION).resolve("which", answer="that one")
+    rig.stop_to_ask("t1", "which", want=ApprovalKind.QUESTION).resolve("which", answer="that one")
     return rig.done("t1").answer()
 
 

@@ -13,9 +13,9 @@ from agentkit_loop import (
     Cancel,
     CancelCall,
     Close,
+    EffectLost,
     Input,
     LoopConfig,
-    Lost,
     Phase,
     PreflightAllowed,
     PreflightAsked,
@@ -23,7 +23,6 @@ from agentkit_loop import (
     Prepare,
     Prepared,
     Resolve,
-    Started,
     StartTool,
     SteerPolicy,
     Submit,
@@ -32,6 +31,7 @@ from agentkit_loop import (
     ToolDone,
     ToolProgressed,
     ToolSpent,
+    ToolStarted,
     TurnEnd,
 )
 from agentkit_loop.kernel._phases import HANDLERS
@@ -167,7 +167,7 @@ ENDS_ROUND: dict[type[Input], Callable[[Rig], Rig]] = {
     PreflightAsked: has_nothing_to_ask,
     ToolDone: lambda rig: rig.allow("a").done("a"),
     TimerFired: lambda rig: rig.allow("a", timeout_s=9.0).ring(),
-    Lost: lambda rig: rig.allow("a").begin("a").lose(StartTool),
+    EffectLost: lambda rig: rig.allow("a").begin("a").lose(StartTool),
 }
 AFTER_ROUND: dict[Phase, dict[str, bool]] = {
     Phase.PREPARING: {},
@@ -180,7 +180,7 @@ BEGINS_TURN: dict[type[Input], Callable[[Rig], Rig]] = {
     CancelCall: lambda rig: rig.give(CancelCall(ToolCallId("a"))),
     ToolDone: lambda rig: rig.done("a"),
     TimerFired: lambda rig: rig.ring(),
-    Lost: lambda rig: rig.begin("a").lose(StartTool),
+    EffectLost: lambda rig: rig.begin("a").lose(StartTool),
 }
 RARE = {(Phase.ROUND, given, target) for given in ENDS_ROUND for target in AFTER_ROUND} | {
     (Phase.IDLE, given, target)
@@ -188,7 +188,9 @@ RARE = {(Phase.ROUND, given, target) for given in ENDS_ROUND for target in AFTER
     for target in (Phase.PREPARING, Phase.MUTATING)
 }
 RARE |= {
-    (phase, given, phase) for phase in IN_A_TURN for given in (Started, ToolProgressed, ToolSpent)
+    (phase, given, phase)
+    for phase in IN_A_TURN
+    for given in (ToolStarted, ToolProgressed, ToolSpent)
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from agentkit_core import SessionId, TextOutput, Transcript
 from agentkit_loop import (
     Agent,
-    ApprovalNeeded,
+    ApprovalRequiredError,
     BlockingSession,
     Finished,
     StaleSave,
@@ -68,14 +68,14 @@ class Office:
 def ask_blocking(agent: Agent, store: FileStore | SqliteStore) -> None:
     with (
         agent.session_blocking(session_id=NAME, store=store) as session,
-        pytest.raises(ApprovalNeeded),
+        pytest.raises(ApprovalRequiredError),
     ):
         session.prompt("go")
 
 
 async def ask(agent: Agent, store: FileStore | SqliteStore) -> None:
     async with agent.session(session_id=NAME, store=store) as session:
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
 
 

@@ -7,13 +7,13 @@ import pytest
 from agentkit_core import ModelOptions, RecordError, SessionId, ToolFailure
 from agentkit_loop import (
     Agent,
-    ApprovalRequested,
     Event,
     Finished,
     LogEntry,
     Phase,
     Saved,
     ToolCatalogChanged,
+    WaitingForApproval,
     decode_state,
     encode_state,
     start,
@@ -48,7 +48,7 @@ async def test_a_session_goes_on_from_bytes_with_what_it_waited_for() -> None:
     model = ScriptedModel(Reply.of(call("look"), call("pay", {"amount": 5}, "c2")))
     async with Agent(model=model, tools=[look, pay]).session() as session:
         session.submit("go")
-        assert isinstance(await session.next(), ApprovalRequested)
+        assert isinstance(await session.next(), WaitingForApproval)
         session.follow_up("and then?")
         saved = session.snapshot()
         seqs: list[int] = []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentkit_core import AgentkitError, RecordError
-from agentkit_loop import Agent, ApprovalNeeded, AwaitingInput, Busy, Closed, decode_state
+from agentkit_loop import Agent, ApprovalRequiredError, AwaitingInput, Busy, Closed, decode_state
 from agentkit_loop.kernel._state import STATE_VERSION
 from agentkit_loop.persistence._validate import contradiction
 from agentkit_loop.testing import Reply, ScriptedModel, call, walk
@@ -37,7 +37,7 @@ def agent() -> Agent:
 def asking() -> bytes:
     """A session whose turn waits for approval, one of its calls done."""
     with agent().session_blocking() as session:
-        with pytest.raises(ApprovalNeeded):
+        with pytest.raises(ApprovalRequiredError):
             session.prompt("go")
         return session.snapshot()
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from providers.openai_responses.test_encode import check_types
 
 from agentkit_core import (
     Custom,
@@ -39,6 +38,7 @@ from agentkit_providers.openai_responses import OpenAIResponses, Quirks, Reasoni
 from agentkit_providers.replay import ReplayServer, Script
 from agentkit_providers.replay import openai_responses as answers
 from providers import corpus
+from providers.openai_responses.test_encode import check_types
 from support.responses_bodies import call, message, reasoning, whole
 
 Batches = Callable[..., list[tuple[ModelEvent, ...]]]

@@ -42,8 +42,8 @@ from agentkit_tools_core import (
     Suspension,
     Tool,
     ToolContext,
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
     ToolReturn,
     tool,
 )
@@ -51,7 +51,7 @@ from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")
 
-PARENT = ToolRequest(ToolCallId("call-1"), "parent", session_id=SessionId("s"))
+PARENT = ToolInvocation(ToolCallId("call-1"), "parent", session_id=SessionId("s"))
 NEEDY = ToolAnnotations(needs_approval=True)
 
 
@@ -140,7 +140,7 @@ Make = Callable[..., FunctionTool[..., Any]]
 
 @BOTH
 def test_children_are_run_and_their_results_come_back(make: Make) -> None:
-    seen: list[ToolRequest] = []
+    seen: list[ToolInvocation] = []
 
     @tool
     def look(context: ToolContext) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentkit_core import ApprovalId, JsonValue, ToolCallId
-from agentkit_tools_core import MissingDependency, ToolContext, ToolRequest, tool
+from agentkit_tools_core import MissingDependency, ToolContext, ToolInvocation, tool
 from agentkit_tools_core.testing import call_tool
 
-REQUEST = ToolRequest(ToolCallId("1"), "t")
+REQUEST = ToolInvocation(ToolCallId("1"), "t")
 
 
 class Database:

@@ -18,15 +18,15 @@ from agentkit_tools_core import (
     PermissionRequest,
     Policy,
     PolicyFacts,
-    ToolRequest,
+    ToolInvocation,
     approval_id,
-    combine,
+    combine_policies,
     default_policy,
-    evaluate,
+    evaluate_policy,
 )
 
 WRITE = PermissionRequest("fs.write", "write /x", {"fs.path": "/x"})
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 ORDER: list[type] = [Allow, Ask, Deny]
 
 
@@ -41,7 +41,7 @@ decisions = st.sampled_from([None, Allow(), Ask(), Deny("no")])
 def test_t23_the_strictest_opinion_counts_whatever_the_order(
     opinions: list[Decision | None],
 ) -> None:
-    found = combine(*map(says, opinions))(WRITE, FACTS)
+    found = combine_policies(*map(says, opinions))(WRITE, FACTS)
 
     held = [one for one in opinions if one is not None]
     if held:
@@ -54,30 +54,38 @@ def test_t23_the_strictest_opinion_counts_whatever_the_order(
 def test_policies_may_be_combined_in_any_grouping(
     first: list[Decision | None], second: list[Decision | None]
 ) -> None:
-    whole = combine(*map(says, [*first, *second]))
-    grouped = combine(combine(*map(says, first)), combine(*map(says, second)))
+    whole = combine_policies(*map(says, [*first, *second]))
+    grouped = combine_policies(
+        combine_policies(*map(says, first)), combine_policies(*map(says, second))
+    )
 
     assert grouped(WRITE, FACTS) == whole(WRITE, FACTS)
 
 
 def test_t23_of_several_that_ask_the_first_gives_the_reason() -> None:
-    policy = combine(says(Allow()), says(Ask("first")), says(Ask("second")))
+    policy = combine_policies(says(Allow()), says(Ask("first")), says(Ask("second")))
 
     assert policy(WRITE, FACTS) == Ask("first")
 
 
 @pytest.mark.parametrize("answer", [True, "yes", Allow, 1])
 def test_o03_nonsense_is_no_permission(answer: Any) -> None:
-    assert isinstance(evaluate(says(answer), WRITE, FACTS), Deny)
-    assert isinstance(evaluate(combine(says(Allow()), says(answer)), WRITE, FACTS), Deny)
+    assert isinstance(evaluate_policy(says(answer), WRITE, FACTS), Deny)
+    assert isinstance(
+        evaluate_policy(combine_policies(says(Allow()), says(answer)), WRITE, FACTS), Deny
+    )
 
 
 def test_o03_a_policy_that_raises_has_denied() -> None:
     def broken(request: PermissionRequest, facts: PolicyFacts) -> Decision:
         raise RuntimeError("secret details")
 
-    for policy in (broken, combine(says(Ask()), broken), combine(broken, says(Allow()))):
-        found = evaluate(policy, WRITE, FACTS)
+    for policy in (
+        broken,
+        combine_policies(says(Ask()), broken),
+        combine_policies(broken, says(Allow())),
+    ):
+        found = evaluate_policy(policy, WRITE, FACTS)
         assert isinstance(found, Deny)
         assert found.code == "policy_failed"
         assert "RuntimeError" in found.reason
@@ -90,9 +98,9 @@ def test_t02_without_an_opinion_only_tools_that_need_approval_ask() -> None:
     run = PermissionRequest("tool.t", "run t")
 
     for policy in (default_policy, says(None)):
-        assert evaluate(policy, run, facts) == Ask()
-        assert evaluate(policy, WRITE, facts) == Allow()
-        assert evaluate(policy, run, FACTS) == Allow()
+        assert evaluate_policy(policy, run, facts) == Ask()
+        assert evaluate_policy(policy, WRITE, facts) == Allow()
+        assert evaluate_policy(policy, run, FACTS) == Allow()
 
 
 def test_t02_a_tool_that_needs_approval_asks_under_whatever_name_it_is_called() -> None:
@@ -107,7 +115,7 @@ def test_a_policy_sees_the_tool_and_the_call() -> None:
     def only_reading(request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
         return None if facts.spec.annotations.read_only else Deny(facts.call.name)
 
-    assert evaluate(only_reading, WRITE, FACTS) == Deny("t")
+    assert evaluate_policy(only_reading, WRITE, FACTS) == Deny("t")
 
 
 metadata = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.booleans()))

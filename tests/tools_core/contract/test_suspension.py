@@ -13,13 +13,13 @@ import pytest
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalKind,
     JsonValue,
     SessionId,
     TextOutput,
     ToolCallId,
     ToolFailure,
     ToolResult,
-    Want,
 )
 from agentkit_tools_core import (
     ApprovalDenied,
@@ -29,8 +29,8 @@ from agentkit_tools_core import (
     PermissionRequest,
     Suspension,
     ToolContext,
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
     ToolSuspended,
     approval_id,
     tool,
@@ -38,7 +38,7 @@ from agentkit_tools_core import (
 
 T = TypeVar("T")
 
-REQUEST = ToolRequest(ToolCallId("call-1"), "t")
+REQUEST = ToolInvocation(ToolCallId("call-1"), "t")
 WRITE = PermissionRequest("fs.write", "write /a", {"fs.path": "/a"})
 
 
@@ -77,7 +77,7 @@ def text(result: ToolResult) -> str:
 
 def question(summary: str) -> ApprovalRequest:
     asked = PermissionRequest("question", summary)
-    return ApprovalRequest.of(asked, ToolCallId("somewhere else"), want=Want.QUESTION)
+    return ApprovalRequest.of(asked, ToolCallId("somewhere else"), want=ApprovalKind.QUESTION)
 
 
 @tool(name="t")
@@ -89,7 +89,11 @@ def greet(context: ToolContext) -> str:
 def test_a_question_suspends_the_call_and_is_answered_when_it_runs_again() -> None:
     (asked,) = suspended(greet).asks
 
-    assert (asked.kind, asked.summary, asked.want) == ("question", "Your name?", Want.QUESTION)
+    assert (asked.kind, asked.summary, asked.want) == (
+        "question",
+        "Your name?",
+        ApprovalKind.QUESTION,
+    )
     assert (asked.schema, asked.metadata) == ({"type": "string"}, {"form": "name"})
     assert asked.call_id == "call-1"
     assert text(ended(greet, answers={asked.id: "Ada"})) == "Hello Ada"
@@ -113,7 +117,7 @@ def log_in(context: ToolContext) -> str:
 def test_a_log_in_is_asked_for_as_such_and_a_yes_is_enough() -> None:
     (asked,) = suspended(log_in).asks
 
-    assert (asked.kind, asked.want) == ("auth", Want.AUTH)
+    assert (asked.kind, asked.want) == ("auth", ApprovalKind.AUTH)
     assert asked.metadata == {"url": "https://x.test"}
     assert text(ended(log_in, approved=[asked.id])) == "in as None"
     assert text(ended(log_in, answers={asked.id: "ada"})) == "in as ada"
@@ -129,7 +133,7 @@ def test_a_permission_is_asked_for_in_the_middle_of_a_run() -> None:
     (asked,) = suspended(write).asks
 
     assert asked == ApprovalRequest.of(WRITE, ToolCallId("call-1"), "it is there already")
-    assert asked.want is Want.APPROVAL
+    assert asked.want is ApprovalKind.APPROVAL
     assert text(ended(write, approved=[asked.id])) == "written"
 
 
@@ -345,7 +349,7 @@ async def test_a_question_comes_out_of_a_worker_thread() -> None:
 def test_the_idempotency_key_is_that_of_the_call_in_its_session() -> None:
     def key(call: str, session: str | None) -> str:
         session_id = None if session is None else SessionId(session)
-        request = ToolRequest(ToolCallId(call), "t", session_id=session_id)
+        request = ToolInvocation(ToolCallId(call), "t", session_id=session_id)
         return ToolContext(request, token={"any": 1}).idempotency_key
 
     assert key("1", "s") == key("1", "s") == "00a1b168dde92c1dc3a6467d2b8e78f4"

@@ -38,9 +38,9 @@ from agentkit_tools_core import (
     Tool,
     ToolContext,
     ToolError,
+    ToolInvocation,
     ToolOutcome,
     ToolRegistry,
-    ToolRequest,
     error_result,
     tool,
 )
@@ -49,11 +49,11 @@ from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 T = TypeVar("T")
 
 
-def request(name: str = "t", **arguments: JsonValue) -> ToolRequest:
-    return ToolRequest(ToolCallId("call-1"), name, arguments)
+def request(name: str = "t", **arguments: JsonValue) -> ToolInvocation:
+    return ToolInvocation(ToolCallId("call-1"), name, arguments)
 
 
-def run(executor: Executor, asked: ToolRequest) -> ToolOutcome:
+def run(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
     return over(executor.run_blocking(asked, ToolContext(asked)))
 
 
@@ -61,7 +61,7 @@ async def in_thread(function: Callable[[], T], /) -> T:
     return await anyio.to_thread.run_sync(function)
 
 
-async def run_concurrently(executor: Executor, asked: ToolRequest) -> ToolOutcome:
+async def run_concurrently(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
     return over(await executor.run(asked, ToolContext(asked), to_thread=in_thread))
 
 
@@ -215,7 +215,7 @@ class Broken:
         self.spec = ScriptedTool("t").spec
         self._where = where
 
-    def permissions(self, asked: ToolRequest, /) -> list[PermissionRequest]:
+    def permissions(self, asked: ToolInvocation, /) -> list[PermissionRequest]:
         return [] if self._where != "permissions" else [1 // 0]  # type: ignore[list-item]
 
     def bind(self, given: Mapping[str, JsonValue], /) -> object:

@@ -29,8 +29,8 @@ from agentkit_tools_core import (
     ToolError,
     ToolFacts,
     ToolHook,
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
     ToolReturn,
     tool,
 )
@@ -43,11 +43,11 @@ async def here(function: Callable[[], T], /) -> T:
     return function()
 
 
-def request(name: str = "double", **arguments: JsonValue) -> ToolRequest:
-    return ToolRequest(ToolCallId("call-1"), name, arguments)
+def request(name: str = "double", **arguments: JsonValue) -> ToolInvocation:
+    return ToolInvocation(ToolCallId("call-1"), name, arguments)
 
 
-def run(executor: Executor, asked: ToolRequest) -> ToolOutcome:
+def run(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
     found = executor.run_blocking(asked, ToolContext(asked))
     assert isinstance(found, ToolOutcome)
     return found
@@ -71,7 +71,7 @@ class Saying(ToolHook):
         self.answer = answer
         self.seen: list[tuple[dict[str, JsonValue], ToolFacts]] = []
 
-    def before_tool(self, call: ToolRequest, facts: ToolFacts) -> Any:
+    def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Any:
         self.seen.append((call.input, facts))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -79,7 +79,7 @@ class Saying(ToolHook):
 
 
 class SayingLater(Saying):
-    async def before_tool(self, call: ToolRequest, facts: ToolFacts) -> Any:
+    async def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Any:
         await anyio.sleep(0)
         return super().before_tool(call, facts)
 
@@ -89,15 +89,15 @@ class Changing(ToolHook):
 
     def __init__(self, change: Callable[[ToolResult], Any]) -> None:
         self.change = change
-        self.seen: list[tuple[ToolRequest, ToolResult, ToolFacts]] = []
+        self.seen: list[tuple[ToolInvocation, ToolResult, ToolFacts]] = []
 
-    def after_tool(self, call: ToolRequest, result: ToolResult, facts: ToolFacts) -> Any:
+    def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> Any:
         self.seen.append((call, result, facts))
         return self.change(result)
 
 
 class ChangingLater(Changing):
-    async def after_tool(self, call: ToolRequest, result: ToolResult, facts: ToolFacts) -> Any:
+    async def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> Any:
         await anyio.sleep(0)
         return super().after_tool(call, result, facts)
 
@@ -327,7 +327,7 @@ def test_what_is_no_hook_is_refused_at_once() -> None:
 
 def test_hooks_see_the_calls_that_tools_make() -> None:
     class Both(Saying):
-        def after_tool(self, call: ToolRequest, result: ToolResult, facts: ToolFacts) -> None:
+        def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> None:
             self.seen.append((call.input, facts))
 
     @tool
@@ -343,7 +343,7 @@ def test_hooks_see_the_calls_that_tools_make() -> None:
 
 def test_a_block_of_a_child_is_its_result() -> None:
     class NoDoubling(ToolHook):
-        def before_tool(self, call: ToolRequest, facts: ToolFacts) -> Block | None:
+        def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Block | None:
             return Block("never double") if call.name == "double" else None
 
     @tool

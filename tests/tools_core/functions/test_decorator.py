@@ -14,7 +14,7 @@ from agentkit_tools_core import (
     InvalidToolFunction,
     InvalidToolName,
     PermissionRequest,
-    ToolRequest,
+    ToolInvocation,
     tool,
 )
 from agentkit_tools_core.testing import call_tool, check_tool
@@ -163,13 +163,13 @@ def test_t03_a_name_that_some_provider_refuses_is_refused_here(name: str) -> Non
 
 
 def test_a_function_may_say_what_it_needs_permission_for() -> None:
-    def ask(request: ToolRequest) -> Sequence[PermissionRequest]:
+    def ask(request: ToolInvocation) -> Sequence[PermissionRequest]:
         return [PermissionRequest("fs.read", f"read {request.input['path']}")]
 
     @tool(permissions=ask)
     def read(path: str) -> str:
         return path
 
-    asked = read.permissions(ToolRequest(ToolCallId("1"), "read", {"path": "/x"}))
+    asked = read.permissions(ToolInvocation(ToolCallId("1"), "read", {"path": "/x"}))
     assert asked == (PermissionRequest("fs.read", "read /x"),)
-    assert add.permissions(ToolRequest(ToolCallId("1"), "add")) == ()
+    assert add.permissions(ToolInvocation(ToolCallId("1"), "add")) == ()

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from agentkit_core import (
+    ApprovalKind,
     JsonValue,
     StructuredOutput,
     TextOutput,
     ToolCallId,
     ToolFailure,
     ToolSpec,
-    Want,
 )
 from agentkit_tools_core import (
     Executor,
@@ -22,10 +22,10 @@ from agentkit_tools_core import (
     SchemaTool,
     Suspension,
     ToolContext,
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
-    custom,
-    host_tool,
+    custom_permission,
+    external_tool,
 )
 from agentkit_tools_core.testing import call_tool, check_tool
 
@@ -46,7 +46,9 @@ async def waiting(arguments: dict[str, JsonValue], context: ToolContext) -> str:
 
 @pytest.mark.parametrize("function", [plain, waiting])
 def test_a_schema_tool_keeps_the_contract_of_tools(function: Any) -> None:
-    made = SchemaTool(SPEC, function, permissions=lambda request: [custom("find", "find")])
+    made = SchemaTool(
+        SPEC, function, permissions=lambda request: [custom_permission("find", "find")]
+    )
 
     assert made.is_async == (function is waiting)
     assert check_tool(made, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
@@ -115,14 +117,14 @@ def test_t03_a_name_that_some_provider_refuses_is_refused() -> None:
 
 def test_what_the_host_runs_itself_waits_for_its_answer_which_is_the_result() -> None:
     spec = ToolSpec("lamp", "Switch the lamp.", {"type": "object", "required": ["on"]})
-    executor = Executor([host_tool(spec)])
-    request = ToolRequest(ToolCallId("c1"), "lamp", {"on": True})
+    executor = Executor([external_tool(spec)])
+    request = ToolInvocation(ToolCallId("c1"), "lamp", {"on": True})
 
     waits = executor.run_blocking(request, ToolContext(request))
     assert isinstance(waits, Suspension)
     (ask,) = waits.asks
     assert (ask.kind, ask.want, ask.metadata) == (
-        "host_tool", Want.QUESTION, {"tool.input": {"on": True}},
+        "external_tool", ApprovalKind.QUESTION, {"tool.input": {"on": True}},
     )  # fmt: skip
 
     answered = ToolContext(request, approved=[ask.id], answers={ask.id: {"lit": True}})

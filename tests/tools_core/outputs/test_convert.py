@@ -37,8 +37,8 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_tools_core import (
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
     ToolReturn,
     UnwritableOutput,
     json_value_of,
@@ -218,7 +218,7 @@ def test_s08_anything_else_is_an_error_result_that_names_tool_and_type(
     assert msgspec.json.encode(result)
 
 
-REQUEST = ToolRequest(ToolCallId("mine"), "t")
+REQUEST = ToolInvocation(ToolCallId("mine"), "t")
 
 
 def test_t05_the_call_id_is_always_that_of_the_request() -> None:

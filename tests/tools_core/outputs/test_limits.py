@@ -33,15 +33,15 @@ from agentkit_tools_core import (
     ArtifactStore,
     MemoryArtifacts,
     OutputLimits,
-    Overflow,
+    OverflowAction,
+    ToolInvocation,
     ToolOutcome,
-    ToolRequest,
-    clip,
-    read_back_tool,
+    read_artifact_tool,
+    truncate_output,
 )
 from agentkit_tools_core.testing import call_tool
 
-CALL = ToolRequest(ToolCallId("c"), "t", session_id=SessionId("s"))
+CALL = ToolInvocation(ToolCallId("c"), "t", session_id=SessionId("s"))
 SPEC = ToolSpec("t")
 IMAGE = Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b"x" * 9000))
 
@@ -88,8 +88,8 @@ def test_t27_the_nearest_limit_counts(
     assert limits.limit_of(spec) == limit
 
 
-@pytest.mark.parametrize("action", Overflow)
-def test_t27_what_fits_is_left_as_it_is(action: Overflow) -> None:
+@pytest.mark.parametrize("action", OverflowAction)
+def test_t27_what_fits_is_left_as_it_is(action: OverflowAction) -> None:
     limits = OutputLimits(default_bytes=10, action=action, store=MemoryArtifacts())
     given = outcome(TextOutput("é" * 5))
 
@@ -103,12 +103,12 @@ def test_t27_what_fits_is_left_as_it_is(action: Overflow) -> None:
 def test_t27_it_is_cut() -> None:
     found = applied(OutputLimits(default_bytes=60), TextOutput("x" * 100))
 
-    assert found.output == clip(TextOutput("x" * 100), 60)
+    assert found.output == truncate_output(TextOutput("x" * 100), 60)
     assert not found.is_error
 
 
 def test_t27_or_the_call_has_failed_and_says_by_how_much() -> None:
-    limits = OutputLimits(default_bytes=60, action=Overflow.FAIL)
+    limits = OutputLimits(default_bytes=60, action=OverflowAction.FAIL)
     found = applied(limits, TextOutput("é" * 100))
 
     assert found.is_error
@@ -120,14 +120,16 @@ def test_t27_or_the_call_has_failed_and_says_by_how_much() -> None:
 
 
 def test_t27_an_error_is_not_replaced_by_another_one() -> None:
-    limits = OutputLimits(default_bytes=60, action=Overflow.FAIL)
+    limits = OutputLimits(default_bytes=60, action=OverflowAction.FAIL)
     found = limits.apply(outcome(TextOutput("x" * 100), is_error=True), SPEC, CALL).result
 
-    assert found.output == clip(TextOutput("x" * 100), 60)
+    assert found.output == truncate_output(TextOutput("x" * 100), 60)
 
 
 def storing(store: ArtifactStore, limit: int = 1000) -> OutputLimits:
-    return OutputLimits(default_bytes=limit, action=Overflow.STORE, store=store, read_bytes=400)
+    return OutputLimits(
+        default_bytes=limit, action=OverflowAction.STORE, store=store, read_bytes=400
+    )
 
 
 def test_t27_or_it_is_stored_and_the_stub_leads_to_all_of_it() -> None:
@@ -142,7 +144,7 @@ def test_t27_or_it_is_stored_and_the_stub_leads_to_all_of_it() -> None:
     assert stub["preview"]
     assert stub["read_args"] == {"id": stub["tool_result_id"], "offset": 0, "limit": 400}
 
-    reader = read_back_tool(store, max_bytes=140_000)
+    reader = read_artifact_tool(store, max_bytes=140_000)
     arguments, read = {**stub["read_args"], "limit": 140_000}, ""
     for _ in range(3):
         piece: Any = call_tool(reader, arguments).result.output
@@ -207,12 +209,12 @@ def test_t27_where_the_store_fails_the_output_is_cut(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.WARNING):
         found = applied(storing(Full()), TextOutput("x" * 2000))
 
-    assert found.output == clip(TextOutput("x" * 2000), 1000)
+    assert found.output == truncate_output(TextOutput("x" * 2000), 1000)
     assert "could not be stored" in caplog.text
 
 
 def test_t28_what_is_read_back_is_not_stored_again() -> None:
-    reader = read_back_tool(MemoryArtifacts())
+    reader = read_artifact_tool(MemoryArtifacts())
     given = outcome(StructuredOutput({"content": "x" * 40_000}))
 
     assert storing(MemoryArtifacts()).apply(given, reader.spec, CALL) is given
@@ -224,7 +226,7 @@ def test_t28_what_is_read_back_is_not_stored_again() -> None:
         {"default_bytes": 0},
         {"per_tool": {"t": 0}},
         {"read_bytes": 0},
-        {"action": Overflow.STORE},
+        {"action": OverflowAction.STORE},
     ],
 )
 def test_a_bad_setting_is_refused_when_the_limits_are_made(settings: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentkit_core import ToolCallId, ToolFailure, ToolResult
-from agentkit_tools_core import MemoryArtifacts, read_back_tool
+from agentkit_tools_core import MemoryArtifacts, read_artifact_tool
 from agentkit_tools_core.testing import call_tool, check_tool
 
 STORE = MemoryArtifacts()
@@ -15,11 +15,11 @@ FOUND = STORE.put(None, ToolCallId("c"), "aé€" * 10)
 
 
 def result_of(**arguments: Any) -> ToolResult:
-    return call_tool(read_back_tool(STORE, max_bytes=20), arguments).result
+    return call_tool(read_artifact_tool(STORE, max_bytes=20), arguments).result
 
 
 def test_t28_the_tool_keeps_the_contract_of_tools() -> None:
-    output: Any = check_tool(read_back_tool(STORE, max_bytes=20), {"id": FOUND}).result.output
+    output: Any = check_tool(read_artifact_tool(STORE, max_bytes=20), {"id": FOUND}).result.output
 
     assert output.value["content"] == "aé€" * 3 + "a"
     assert output.value["next_offset"] == 19
@@ -53,4 +53,4 @@ def test_t28_what_cannot_be_read_is_an_error_that_says_why(
 
 def test_a_reader_that_may_read_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        read_back_tool(STORE, max_bytes=0)
+        read_artifact_tool(STORE, max_bytes=0)

@@ -22,7 +22,7 @@ from agentkit_core import (
     TextOutput,
     encode_json,
 )
-from agentkit_tools_core import clip, clip_text
+from agentkit_tools_core import clip_text, truncate_output
 
 MARK = "[tool output truncated: original_bytes="
 
@@ -69,7 +69,7 @@ def test_t27_a_value_that_is_too_long_becomes_a_frame_that_fits(
     value: JsonValue, limit: int
 ) -> None:
     written = encode_json(value)
-    found = clip(StructuredOutput(value), limit)
+    found = truncate_output(StructuredOutput(value), limit)
 
     assert isinstance(found, StructuredOutput)
     if len(written) <= limit:
@@ -84,7 +84,7 @@ def test_t27_a_value_that_is_too_long_becomes_a_frame_that_fits(
 
 
 def test_t27_a_value_full_of_quotes_keeps_what_there_is_room_for() -> None:
-    found = clip(StructuredOutput(['"' * 1000]), 500)
+    found = truncate_output(StructuredOutput(['"' * 1000]), 500)
 
     assert 490 <= len(encode_json(found.value)) <= 500  # type: ignore[union-attr]
 
@@ -95,14 +95,14 @@ IMAGE = Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b
 def test_media_are_kept_whole_and_do_not_count() -> None:
     output = PartsOutput((IMAGE, Text(text="seen")))
 
-    assert clip(output, 10) is output
+    assert truncate_output(output, 10) is output
 
 
 def test_parts_share_one_budget_and_keep_their_order() -> None:
     long = Text(text="x" * 100)
     parts: tuple[Part, ...] = (Text(text="a" * 20), IMAGE, long, IMAGE, Text(text="gone"))
 
-    found = clip(PartsOutput(parts), 80)
+    found = truncate_output(PartsOutput(parts), 80)
 
     assert found == PartsOutput((parts[0], IMAGE, Text(text=clip_text("x" * 100, 60)), IMAGE))
 
@@ -110,9 +110,9 @@ def test_parts_share_one_budget_and_keep_their_order() -> None:
 def test_structured_parts_and_files_of_text_are_cut_as_well() -> None:
     file = File(data=InlineText("x" * 100), name="a.txt")
 
-    cut = clip(FilesOutput((file,)), 60)
+    cut = truncate_output(FilesOutput((file,)), 60)
     assert cut == FilesOutput((File(data=InlineText(clip_text("x" * 100, 60)), name="a.txt"),))
-    parts = clip(PartsOutput((Structured(value=["x" * 100]),)), 60)
+    parts = truncate_output(PartsOutput((Structured(value=["x" * 100]),)), 60)
     assert parts == PartsOutput((Text(text=clip_text('["' + "x" * 100 + '"]', 60)),))
 
 
@@ -128,4 +128,4 @@ def test_structured_parts_and_files_of_text_are_cut_as_well() -> None:
 def test_what_fits_is_left_as_it_is(
     output: TextOutput | StructuredOutput | PartsOutput | FilesOutput,
 ) -> None:
-    assert clip(output, 100) is output
+    assert truncate_output(output, 100) is output

@@ -15,15 +15,15 @@ from agentkit_tools_core import (
     CommandPolicy,
     Decision,
     Deny,
-    Outside,
     PermissionRequest,
     PolicyFacts,
-    ToolRequest,
+    ToolInvocation,
+    UnlistedAction,
     read_path,
     run_command,
 )
 
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 LISTS = CommandPolicy(allowed=("git status", "ls", "echo"), denied=("rm",))
 
 
@@ -56,7 +56,7 @@ def test_t25_what_is_listed_is_allowed(argv: list[str]) -> None:
 
 @pytest.mark.parametrize("argv", [["lsof"], ["git", "statusx"], ["git", "push"], ["git"], ["cat"]])
 def test_z04_what_is_not_listed_is_asked_for_or_denied(argv: list[str]) -> None:
-    strict = CommandPolicy(allowed=LISTS.allowed, unknown=Outside.DENY)
+    strict = CommandPolicy(allowed=LISTS.allowed, unknown=UnlistedAction.DENY)
 
     assert isinstance(judge(LISTS, *argv), Ask)
     assert isinstance(judge(strict, *argv), Deny)

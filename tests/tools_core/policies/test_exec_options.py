@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agentkit_core import ToolCallId, ToolSpec
-from agentkit_tools_core import Allow, Ask, CommandPolicy, PolicyFacts, ToolRequest, run_command
+from agentkit_tools_core import Allow, Ask, CommandPolicy, PolicyFacts, ToolInvocation, run_command
 
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 PROGRAMS = ("fd", "find", "git", "printf", "rg", "rsync", "sort", "split", "tar", "test", "zip")
 POLICIES = [CommandPolicy(allowed=PROGRAMS), CommandPolicy(denied=("rm",))]
 

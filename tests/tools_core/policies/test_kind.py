@@ -14,23 +14,23 @@ from agentkit_tools_core import (
     Deny,
     KindPolicy,
     McpPolicy,
-    Outside,
     PermissionRequest,
     PolicyFacts,
-    ToolRequest,
+    ToolInvocation,
+    UnlistedAction,
     connect_mcp,
-    custom,
+    custom_permission,
     invoke_mcp_tool,
     read_path,
     use_mcp_auth_scope,
 )
 
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 
 
 def test_t25_a_server_that_is_not_trusted_is_asked_for_or_denied() -> None:
     asking = McpPolicy(trusted=("good",))
-    strict = McpPolicy(trusted=("good",), untrusted=Outside.DENY)
+    strict = McpPolicy(trusted=("good",), untrusted=UnlistedAction.DENY)
 
     for policy in (asking, strict):
         assert policy(invoke_mcp_tool("good", "t"), FACTS) == Allow()
@@ -82,7 +82,7 @@ KINDS = KindPolicy(
 def test_t25_what_is_denied_is_denied_and_else_the_longest_entry_counts(
     kind: str, decision: type[Decision]
 ) -> None:
-    assert isinstance(KINDS(custom(kind, "s"), FACTS), decision)
+    assert isinstance(KINDS(custom_permission(kind, "s"), FACTS), decision)
 
 
 def test_t25_kinds_that_no_entry_covers_are_what_the_policy_says_of_others() -> None:

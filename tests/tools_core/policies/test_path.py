@@ -14,14 +14,14 @@ from agentkit_tools_core import (
     Ask,
     Decision,
     Deny,
-    Outside,
     PathPolicy,
     PermissionRequest,
     PolicyFacts,
-    ToolRequest,
+    ToolInvocation,
+    UnlistedAction,
     delete_path,
     edit_path,
-    evaluate,
+    evaluate_policy,
     list_path,
     make_directory,
     move_path,
@@ -30,7 +30,7 @@ from agentkit_tools_core import (
     write_path,
 )
 
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 ALL = [read_path, write_path, edit_path, delete_path, list_path, make_directory]
 
 
@@ -63,14 +63,14 @@ def test_t25_what_is_in_an_allowed_folder_is_allowed(ws: Path, ask: Any, path: s
 @pytest.mark.parametrize(
     "path", ["../secret", "../ws-evil/x", "sub/../../secret", "l/passwd", "l", "dangling", ".."]
 )
-@pytest.mark.parametrize("outside", Outside)
+@pytest.mark.parametrize("outside", UnlistedAction)
 def test_z01_z02_every_way_out_is_asked_for_or_denied(
-    ws: Path, ask: Any, path: str, outside: Outside
+    ws: Path, ask: Any, path: str, outside: UnlistedAction
 ) -> None:
     given = f"{ws}/{path}"
     found = PathPolicy(allowed=(ws,), outside=outside)(ask(given), FACTS)
 
-    assert isinstance(found, Ask if outside is Outside.ASK else Deny)
+    assert isinstance(found, Ask if outside is UnlistedAction.ASK else Deny)
     assert given in (found.reason or ""), "the path is named as it was given"
 
 
@@ -223,7 +223,7 @@ def test_a_kind_that_is_not_known_counts_as_changing(ws: Path) -> None:
 def test_what_is_no_path_is_denied(ws: Path, path: str) -> None:
     policy = PathPolicy(allowed=(ws,))
 
-    assert isinstance(evaluate(policy, read_path(path), FACTS), Deny)
+    assert isinstance(evaluate_policy(policy, read_path(path), FACTS), Deny)
 
 
 @pytest.mark.parametrize(

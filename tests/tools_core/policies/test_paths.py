@@ -16,7 +16,7 @@ from agentkit_tools_core import (
     Allow,
     PathPolicy,
     PolicyFacts,
-    ToolRequest,
+    ToolInvocation,
     UnresolvablePath,
     is_within,
     open_checked,
@@ -25,7 +25,7 @@ from agentkit_tools_core import (
     write_path,
 )
 
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 
 names = st.sampled_from(["a", "b", "c", ".."])
 some_paths = st.lists(names, min_size=1, max_size=5).map("/".join)

@@ -9,7 +9,7 @@ import pytest
 from agentkit_tools_core import (
     PermissionRequest,
     connect_mcp,
-    custom,
+    custom_permission,
     delete_path,
     edit_path,
     fetch_mcp_prompt,
@@ -43,8 +43,8 @@ PATH = {"filesystem.path": "/w/a"}
         (read_mcp_resource("s", "u"), "mcp.read_resource", {"mcp.server": "s", "mcp.uri": "u"}),
         (fetch_mcp_prompt("s", "p"), "mcp.fetch_prompt", {"mcp.server": "s", "mcp.prompt": "p"}),
         (use_mcp_auth_scope("s", "x"), "mcp.use_auth_scope", {"mcp.server": "s", "mcp.scope": "x"}),
-        (custom("publish", "say it", {"a.b": 1}), "custom.publish", {"a.b": 1}),
-        (custom("custom.publish", "say it"), "custom.publish", {}),
+        (custom_permission("publish", "say it", {"a.b": 1}), "custom.publish", {"a.b": 1}),
+        (custom_permission("custom.publish", "say it"), "custom.publish", {}),
     ],
 )  # fmt: skip
 def test_t21_each_request_has_its_kind_and_its_facts(
@@ -73,4 +73,4 @@ def test_what_names_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         run_command([])
     with pytest.raises(ValueError, match="name"):
-        custom("custom.", "nothing")
+        custom_permission("custom.", "nothing")

@@ -19,16 +19,16 @@ from agentkit_tools_core import (
     PolicyFacts,
     Rule,
     Rules,
-    ToolRequest,
+    ToolInvocation,
     delete_path,
-    evaluate,
+    evaluate_policy,
     read_path,
     run_command,
     tool_kind,
     write_path,
 )
 
-FACTS = PolicyFacts(ToolSpec("t"), ToolRequest(ToolCallId("1"), "t"))
+FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 
 facts = st.dictionaries(
     st.sampled_from(["a.x", "a.y"]), st.sampled_from([1, True, 1.5, "1", None, ["1"]])
@@ -159,8 +159,8 @@ def test_t02_a_rule_answers_for_a_tool_that_needs_approval() -> None:
     run = PermissionRequest(tool_kind("t"), "run t", {"tool.input": {}})
 
     for rules in (Rules(), Rules([Rule("tool.other")])):
-        assert evaluate(rules, run, needing) == Ask()
-        assert evaluate(rules.over(), run, needing) == Ask()
+        assert evaluate_policy(rules, run, needing) == Ask()
+        assert evaluate_policy(rules.over(), run, needing) == Ask()
     for rules in (Rules([Rule.of(run)]), Rules([Rule("tool.t")])):
-        assert evaluate(rules, run, needing) == Allow()
-        assert evaluate(rules.over(), run, needing) == Allow()
+        assert evaluate_policy(rules, run, needing) == Allow()
+        assert evaluate_policy(rules.over(), run, needing) == Allow()

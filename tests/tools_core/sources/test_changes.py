@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import ToolSpec
-from agentkit_tools_core import CatalogueChanges, ToolRegistry, catalogue_changes, digests
+from agentkit_tools_core import CatalogueChanges, ToolRegistry, catalogue_changes, spec_digests
 from agentkit_tools_core.testing import ScriptedTool
 
 catalogues = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["one", "two"])).map(
@@ -20,7 +20,7 @@ catalogues = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["one", "t
 def test_t16_changes_lead_from_the_one_to_the_other(
     before: tuple[ToolSpec, ...], after: tuple[ToolSpec, ...]
 ) -> None:
-    changes = catalogue_changes(digests(before), after)
+    changes = catalogue_changes(spec_digests(before), after)
 
     told = {spec.name: spec for spec in before}
     for name in changes.removed:
@@ -30,12 +30,12 @@ def test_t16_changes_lead_from_the_one_to_the_other(
         assert told.get(name) != new[name]
         told[name] = new[name]
     assert told == new
-    assert bool(changes) == (digests(before) != digests(after))
+    assert bool(changes) == (spec_digests(before) != spec_digests(after))
 
 
 def test_t14_replacing_all_is_one_difference() -> None:
     registry = ToolRegistry([ScriptedTool("t1")])
-    seen = digests(registry.specs())
+    seen = spec_digests(registry.specs())
     registry.replace_all([ScriptedTool("t2")])
 
     assert catalogue_changes(seen, registry.specs()) == CatalogueChanges(("t2",), ("t1",))
@@ -45,4 +45,4 @@ def test_a_digest_is_the_same_in_any_process() -> None:
     written = b'{"description":"d","input_schema":{"type":"object"},"name":"t"}'
     spec = ToolSpec("t", "d", {"type": "object"})
 
-    assert digests([spec]) == {"t": sha256(written).hexdigest()[:16]}
+    assert spec_digests([spec]) == {"t": sha256(written).hexdigest()[:16]}

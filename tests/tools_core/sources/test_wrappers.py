@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from agentkit_core import ToolCallId, ToolSpec
 from agentkit_tools_core import (
     Collision,
+    CombinedTools,
     DuplicateTool,
-    Federated,
-    Filtered,
+    FilteredTools,
+    HiddenTools,
     InvalidToolName,
     PermissionRequest,
-    Prefixed,
-    Renamed,
+    PrefixedTools,
+    RenamedTools,
     ToolContext,
+    ToolInvocation,
     ToolRegistry,
-    ToolRequest,
     ToolSource,
-    Unadvertised,
     hidden_specs,
     tool,
 )
@@ -43,7 +43,7 @@ def hidden(source: ToolSource) -> list[str]:
 
 
 def test_t13_prefixed_tools_are_found_by_the_long_name_alone() -> None:
-    source = Prefixed("gh", registry("x", "y"))
+    source = PrefixedTools("gh", registry("x", "y"))
 
     assert told(source) == ["gh_x", "gh_y"]
     assert source.get("x") is None
@@ -55,7 +55,7 @@ def test_t13_prefixed_tools_are_found_by_the_long_name_alone() -> None:
 def test_t13_a_prefixed_tool_sees_its_own_name() -> None:
     seen: list[str] = []
 
-    def propose(request: ToolRequest) -> list[PermissionRequest]:
+    def propose(request: ToolInvocation) -> list[PermissionRequest]:
         seen.append(request.name)
         return []
 
@@ -64,9 +64,9 @@ def test_t13_a_prefixed_tool_sees_its_own_name() -> None:
         """Say the name."""
         return context.request.name
 
-    found = Prefixed("a", Prefixed("b", ToolRegistry([own]))).get("a_b_own")
+    found = PrefixedTools("a", PrefixedTools("b", ToolRegistry([own]))).get("a_b_own")
     assert found is not None
-    request = ToolRequest(ToolCallId("1"), "a_b_own")
+    request = ToolInvocation(ToolCallId("1"), "a_b_own")
     context = ToolContext(request)
     found.permissions(request)
 
@@ -78,13 +78,13 @@ def test_t13_a_prefixed_tool_sees_its_own_name() -> None:
 
 def test_t13_what_a_tool_has_beyond_the_contract_is_found_through_a_prefix() -> None:
     inner = ScriptedTool("x")
-    found: Any = Prefixed("p", ToolRegistry([inner])).get("p_x")
+    found: Any = PrefixedTools("p", ToolRegistry([inner])).get("p_x")
 
     assert found.calls is inner.calls
 
 
 def test_t13_filtered_tools_are_neither_told_nor_called() -> None:
-    source = Filtered(registry("x", "y"), lambda spec: spec.name != "x")
+    source = FilteredTools(registry("x", "y"), lambda spec: spec.name != "x")
 
     assert told(source) == ["y"]
     assert source.get("x") is None
@@ -92,7 +92,7 @@ def test_t13_filtered_tools_are_neither_told_nor_called() -> None:
 
 
 def test_t13_an_old_name_leads_nowhere() -> None:
-    source = Renamed(registry("x", "y"), {"x": "z"})
+    source = RenamedTools(registry("x", "y"), {"x": "z"})
 
     assert told(source) == ["z", "y"]
     assert source.get("x") is None
@@ -102,7 +102,7 @@ def test_t13_an_old_name_leads_nowhere() -> None:
 
 def test_t13_names_can_be_exchanged() -> None:
     second = ScriptedTool("y")
-    source = Renamed(ToolRegistry([ScriptedTool("x"), second]), {"x": "y", "y": "x"})
+    source = RenamedTools(ToolRegistry([ScriptedTool("x"), second]), {"x": "y", "y": "x"})
     found: Any = source.get("x")
 
     assert told(source) == ["y", "x"]
@@ -113,11 +113,11 @@ def test_t13_names_can_be_exchanged() -> None:
 @pytest.mark.parametrize("names", [{"x": "y"}, {"x": "z", "q": "z"}])
 def test_t13_a_new_name_means_one_tool(names: dict[str, str]) -> None:
     with pytest.raises(DuplicateTool):
-        Renamed(registry("x", "y"), names)
+        RenamedTools(registry("x", "y"), names)
 
 
 def test_t13_unadvertised_tools_are_hidden_and_can_be_called() -> None:
-    source = Prefixed("p", Unadvertised(registry("x")))
+    source = PrefixedTools("p", HiddenTools(registry("x")))
 
     assert told(source) == []
     assert hidden(source) == ["p_x"]
@@ -126,21 +126,21 @@ def test_t13_unadvertised_tools_are_hidden_and_can_be_called() -> None:
 
 def test_t03_names_are_checked_with_the_prefix() -> None:
     inner = registry("x" * 62)
-    Prefixed("p", inner)
+    PrefixedTools("p", inner)
 
     with pytest.raises(InvalidToolName):
-        Prefixed("pp", inner)
+        PrefixedTools("pp", inner)
     with pytest.raises(InvalidToolName):
-        Prefixed("p", Unadvertised(registry("x" * 63)))
+        PrefixedTools("p", HiddenTools(registry("x" * 63)))
     with pytest.raises(InvalidToolName):
-        Renamed(inner, {"later": "a.b"})
+        RenamedTools(inner, {"later": "a.b"})
     with pytest.raises(InvalidToolName):
-        Prefixed("", inner)
+        PrefixedTools("", inner)
 
 
 def test_t03_what_is_added_later_is_checked_when_it_is_told() -> None:
     inner = registry("x")
-    source = Prefixed("p", inner)
+    source = PrefixedTools("p", inner)
     inner.register(ScriptedTool("y" * 63))
 
     with pytest.raises(InvalidToolName):
@@ -158,7 +158,7 @@ A, B = ScriptedTool("x"), ScriptedTool("x")
 def test_t15_of_two_tools_with_one_name_one_is_told_and_called(
     collision: Collision, winner: ScriptedTool
 ) -> None:
-    source = Federated(ToolRegistry([A]), ToolRegistry([B]), collision=collision)
+    source = CombinedTools(ToolRegistry([A]), ToolRegistry([B]), collision=collision)
 
     assert source.get("x") is winner
     assert source.specs() == (winner.spec,)
@@ -166,17 +166,17 @@ def test_t15_of_two_tools_with_one_name_one_is_told_and_called(
 
 def test_t15_a_collision_may_be_refused_now_and_later() -> None:
     first, second = registry("x"), registry("y")
-    source = Federated(first, second, collision=Collision.REFUSE)
+    source = CombinedTools(first, second, collision=Collision.REFUSE)
     second.register(ScriptedTool("x"))
 
     with pytest.raises(DuplicateTool):
         source.specs()
     with pytest.raises(DuplicateTool):
-        Federated(first, second, collision=Collision.REFUSE)
+        CombinedTools(first, second, collision=Collision.REFUSE)
 
 
 def test_t15_a_hidden_tool_that_wins_is_not_told_in_the_words_of_another() -> None:
-    source = Federated(Unadvertised(ToolRegistry([A])), ToolRegistry([B]))
+    source = CombinedTools(HiddenTools(ToolRegistry([A])), ToolRegistry([B]))
 
     assert source.get("x") is A
     assert told(source) == []
@@ -187,10 +187,10 @@ names = st.sampled_from("abcdef")
 inner_registries = st.lists(st.lists(names, unique=True), max_size=4)
 wrappings: list[Callable[[ToolSource], ToolSource]] = [
     lambda source: source,
-    lambda source: Prefixed("p", source),
-    lambda source: Filtered(source, lambda spec: spec.name[-1] not in "ab"),
-    lambda source: Renamed(source, {"a": "A", "p_b": "B"}),
-    lambda source: Unadvertised(source),
+    lambda source: PrefixedTools("p", source),
+    lambda source: FilteredTools(source, lambda spec: spec.name[-1] not in "ab"),
+    lambda source: RenamedTools(source, {"a": "A", "p_b": "B"}),
+    lambda source: HiddenTools(source),
 ]
 wrapped = st.lists(st.sampled_from(wrappings), max_size=3)
 collisions = st.sampled_from([Collision.FIRST_WINS, Collision.LAST_WINS])
@@ -208,7 +208,7 @@ def test_t16_what_is_told_can_be_called_by_that_name_and_nothing_is_told_twice(
         for at, chain in enumerate(each[: len(sources)]):
             for wrap in chain:
                 sources[at] = wrap(sources[at])
-        source: ToolSource = Federated(*sources, collision=collision)
+        source: ToolSource = CombinedTools(*sources, collision=collision)
         for wrap in around:
             source = wrap(source)
     except DuplicateTool:
@@ -227,7 +227,7 @@ def test_t16_every_change_inside_shows_outside_and_in_the_revision(
     around: list[Callable[[ToolSource], ToolSource]], changes: list[tuple[int, str, bool]]
 ) -> None:
     inner = [registry("a"), registry()]
-    source: ToolSource = Federated(*inner)
+    source: ToolSource = CombinedTools(*inner)
     for wrap in around:
         source = wrap(source)
 
@@ -254,7 +254,7 @@ def test_t16_a_change_while_the_specs_are_read_is_read_the_next_time() -> None:
         return True
 
     armed: list[bool] = []
-    source = Filtered(inner, change)
+    source = FilteredTools(inner, change)
     armed.append(True)
     inner.register(ScriptedTool("x"), replace=True)
 

@@ -1,6 +1,6 @@
 """agentkit-core: the data of an agent. No I/O; depends on msgspec only."""
 
-from agentkit_core._approval import Want
+from agentkit_core._approval import ApprovalKind
 from agentkit_core._errors import (
     AgentkitError,
     CurrencyMismatch,
@@ -36,7 +36,7 @@ from agentkit_core._ids import (
     ToolResultId,
     TurnId,
 )
-from agentkit_core._item import DRIVEABLE_KINDS, Item, ItemKind, Provenance
+from agentkit_core._item import ANSWERABLE_KINDS, Item, ItemKind, Provenance
 from agentkit_core._json import (
     JsonValue,
     canonical_json,
@@ -124,7 +124,7 @@ from agentkit_core._usage import CostUsage, TokenUsage, Usage
 __all__ = [
     # identifiers
     "ApprovalId",
-    "Want",
+    "ApprovalKind",
     "ArtifactId",
     "MessageId",
     "PartId",
@@ -135,7 +135,7 @@ __all__ = [
     "ToolResultId",
     "TurnId",
     # items and parts
-    "DRIVEABLE_KINDS",
+    "ANSWERABLE_KINDS",
     "Custom",
     "DataRef",
     "File",

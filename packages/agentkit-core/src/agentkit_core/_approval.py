@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Want(StrEnum):
+class ApprovalKind(StrEnum):
     """What is wanted of the person who is asked."""
 
     APPROVAL = "approval"

@@ -161,7 +161,7 @@ class Item(Struct, frozen=True, omit_defaults=True):
         return cls(kind, tuple(Text(one) if isinstance(one, str) else one for one in content))
 
 
-DRIVEABLE_KINDS: Final = frozenset({ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION})
+ANSWERABLE_KINDS: Final = frozenset({ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION})
 """Kinds of item that ask for an answer of the model when they stand last."""
 
 

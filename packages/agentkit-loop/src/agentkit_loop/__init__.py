@@ -2,7 +2,7 @@
 
 from agentkit_core import RetryPolicy, wait_before_retry_s
 from agentkit_loop._errors import (
-    ApprovalNeeded,
+    ApprovalRequiredError,
     NoResult,
     NothingToContinue,
     ReporterFailed,
@@ -56,7 +56,7 @@ from agentkit_loop.events import (
     TurnStarted,
 )
 from agentkit_loop.extensions._budget import TurnBudget
-from agentkit_loop.extensions._hooks import AskAgain, EndTurn, Hook, RunFacts
+from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
 from agentkit_loop.extensions._mutators import Mutation, Mutator
 from agentkit_loop.extensions._structured import ResultMode, TypedResult
 from agentkit_loop.kernel._config import (
@@ -93,11 +93,11 @@ from agentkit_loop.kernel._inputs import (
     Close,
     Configure,
     Continue,
+    EffectLost,
     FinishChecked,
     HostInput,
     Input,
     Lane,
-    Lost,
     ModelFailed,
     ModelResponded,
     MutatorsDone,
@@ -107,13 +107,13 @@ from agentkit_loop.kernel._inputs import (
     Prepared,
     Reset,
     Resolve,
-    Started,
     Submit,
     TimerFired,
     ToolAsked,
     ToolDone,
     ToolProgressed,
     ToolSpent,
+    ToolStarted,
     Unqueue,
 )
 from agentkit_loop.kernel._limits import Limits
@@ -123,17 +123,17 @@ from agentkit_loop.kernel._status import (
     AfterRound,
     ApprovalAsk,
     ApprovalDecision,
-    ApprovalRequested,
     AwaitingInput,
     Busy,
     Closed,
     Finished,
     GrantScope,
-    Step,
+    SessionStatus,
+    WaitingForApproval,
 )
 from agentkit_loop.kernel._step import fork, resume, start, step
 from agentkit_loop.kernel._table import EDGES, Phase
-from agentkit_loop.kernel._table_errors import TableBroken
+from agentkit_loop.kernel._table_errors import IllegalTransition
 from agentkit_loop.persistence._records import (
     BlockingStore,
     DamagedSave,
@@ -168,13 +168,13 @@ __all__ = [
     "AfterRound",
     "ApprovalAsk",
     "ApprovalDecision",
-    "ApprovalRequested",
+    "WaitingForApproval",
     "AwaitingInput",
     "Busy",
     "Closed",
     "Finished",
     "GrantScope",
-    "Step",
+    "SessionStatus",
     # how a run behaves
     "BackgroundDone",
     "BusyInput",
@@ -187,7 +187,7 @@ __all__ = [
     "RetryPolicy",
     "SteerPolicy",
     # what a host has a say in
-    "AskAgain",
+    "RetryAnswer",
     "Hook",
     "Mutation",
     "Mutator",
@@ -265,7 +265,7 @@ __all__ = [
     "HostInput",
     "Input",
     "Lane",
-    "Lost",
+    "EffectLost",
     "ModelFailed",
     "ModelResponded",
     "MutatorsDone",
@@ -275,7 +275,7 @@ __all__ = [
     "Prepared",
     "Reset",
     "Resolve",
-    "Started",
+    "ToolStarted",
     "Submit",
     "TimerFired",
     "ToolAsked",
@@ -300,7 +300,7 @@ __all__ = [
     "TimerKind",
     "Yield",
     # errors
-    "ApprovalNeeded",
+    "ApprovalRequiredError",
     "DamagedSave",
     "NoResult",
     "NothingToContinue",
@@ -308,7 +308,7 @@ __all__ = [
     "RevisionGap",
     "SessionClosed",
     "StaleSave",
-    "TableBroken",
+    "IllegalTransition",
     "TurnRunning",
     "UnknownApproval",
     "UnknownCall",

@@ -2,7 +2,7 @@
 
     AgentkitError
     ├── ReporterFailed    a reporter wants its failure to stop the run
-    ├── ApprovalNeeded    a turn waits for an approval that nobody was named to give
+    ├── ApprovalRequiredError    a turn waits for an approval that nobody was named to give
     ├── TurnRunning       a turn runs already
     ├── NothingToContinue there is nothing that the model would answer
     ├── UnknownApproval   nobody waits for this approval
@@ -30,7 +30,7 @@ class ReporterFailed(AgentkitError):
     """
 
 
-class ApprovalNeeded(AgentkitError):
+class ApprovalRequiredError(AgentkitError):
     """A turn waits for approvals, and the agent has no `on_approval` to give them.
 
     In a session the turn is as it was: approve or deny, and go on with `next`. After

@@ -29,6 +29,7 @@ from msgspec import Struct
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalKind,
     Delta,
     FinishReason,
     Item,
@@ -42,7 +43,6 @@ from agentkit_core import (
     ToolResult,
     TurnId,
     Usage,
-    Want,
 )
 
 
@@ -300,7 +300,7 @@ class ApprovalRequired(_Event, frozen=True, tag="approval_required"):
     """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
     summary: str
     """What would be done, or what is asked, for people."""
-    want: Want = Want.APPROVAL
+    want: ApprovalKind = ApprovalKind.APPROVAL
     """A yes, data, or a login."""
     background: bool = False
     """Whether the call goes on in the background, so that no turn waits for it."""

@@ -1,6 +1,6 @@
 """agentkit-reporting: reporters, which are functions of an event of a run."""
 
-from agentkit_reporting._buffered import BackgroundReporter, BufferedReporter, Overflow
+from agentkit_reporting._buffered import BackgroundReporter, BufferedReporter, QueueOverflow
 from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 from agentkit_reporting._jsonl import JsonlLine, JsonlReporter
 from agentkit_reporting._tee import TeeReporter
@@ -25,6 +25,6 @@ __all__ = [
     "BufferedReporter",
     "FailurePolicy",
     "GuardedReporter",
-    "Overflow",
+    "QueueOverflow",
     "TeeReporter",
 ]

@@ -59,7 +59,7 @@ class BufferedReporter:
         self.close()
 
 
-class Overflow(StrEnum):
+class QueueOverflow(StrEnum):
     """What to do with an event when a background reporter is too far behind."""
 
     DROP_OLDEST = "drop_oldest"
@@ -81,7 +81,7 @@ class BackgroundReporter:
         reporter: Reporter,
         *,
         capacity: int = 10_000,
-        overflow: Overflow = Overflow.DROP_OLDEST,
+        overflow: QueueOverflow = QueueOverflow.DROP_OLDEST,
         policy: FailurePolicy = FailurePolicy.LOG,
     ) -> None:
         """Tell `reporter` in the background.
@@ -164,12 +164,12 @@ class BackgroundReporter:
         if len(self._waiting) < self._capacity:
             return True
         match self._overflow:
-            case Overflow.DROP_NEWEST:
+            case QueueOverflow.DROP_NEWEST:
                 return False
-            case Overflow.DROP_OLDEST:
+            case QueueOverflow.DROP_OLDEST:
                 self._waiting.popleft()
                 self.dropped += 1
-            case Overflow.BLOCK:
+            case QueueOverflow.BLOCK:
                 self._changed.wait_for(lambda: len(self._waiting) < self._capacity or self._closed)
         return not self._closed
 

@@ -16,12 +16,12 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     Policy,
     PolicyFacts,
-    combine,
+    combine_policies,
     default_policy,
-    evaluate,
+    evaluate_policy,
     tool_kind,
 )
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import (
     ApprovalDenied,
     Suspension,
@@ -41,25 +41,25 @@ from agentkit_tools_core._errors import (
 )
 from agentkit_tools_core._execution._executor import Executor
 from agentkit_tools_core._execution._hooks import Block, ChangeInput, ToolFacts, ToolHook
-from agentkit_tools_core._execution._preflight import Allowed, NeedsApproval, Preflight, Refused
+from agentkit_tools_core._execution._preflight import Allowed, NeedsApproval, Refused, Verdict
 from agentkit_tools_core._execution._run import ToThread
 from agentkit_tools_core._functions._decorator import FunctionTool, Propose, tool
-from agentkit_tools_core._functions._schema_tool import SchemaTool, Validate, host_tool
+from agentkit_tools_core._functions._schema_tool import SchemaTool, Validate, external_tool
 from agentkit_tools_core._outputs._artifacts import (
+    ArtifactSlice,
     ArtifactStore,
     FileArtifacts,
     InvalidOffset,
     MemoryArtifacts,
-    Slice,
     UnknownArtifact,
 )
 from agentkit_tools_core._outputs._convert import json_value_of, outcome_of, output_of
-from agentkit_tools_core._outputs._limits import OutputLimits, Overflow
-from agentkit_tools_core._outputs._read_tool import read_back_tool
-from agentkit_tools_core._outputs._truncate import clip, clip_text
+from agentkit_tools_core._outputs._limits import OutputLimits, OverflowAction
+from agentkit_tools_core._outputs._read_tool import read_artifact_tool
+from agentkit_tools_core._outputs._truncate import clip_text, truncate_output
 from agentkit_tools_core._policies._command import CommandPolicy
 from agentkit_tools_core._policies._kind import KindPolicy, McpPolicy
-from agentkit_tools_core._policies._path import Outside, PathPolicy
+from agentkit_tools_core._policies._path import PathPolicy, UnlistedAction
 from agentkit_tools_core._policies._paths import (
     UnresolvablePath,
     is_within,
@@ -68,7 +68,7 @@ from agentkit_tools_core._policies._paths import (
 )
 from agentkit_tools_core._policies._requests import (
     connect_mcp,
-    custom,
+    custom_permission,
     delete_path,
     edit_path,
     fetch_mcp_prompt,
@@ -83,23 +83,23 @@ from agentkit_tools_core._policies._requests import (
     write_path,
 )
 from agentkit_tools_core._policies._rules import Rule, Rules
-from agentkit_tools_core._sources._changes import CatalogueChanges, catalogue_changes, digests
+from agentkit_tools_core._sources._changes import CatalogueChanges, catalogue_changes, spec_digests
 from agentkit_tools_core._sources._registry import ToolRegistry
 from agentkit_tools_core._sources._wrappers import (
     Collision,
-    Federated,
-    Filtered,
-    Prefixed,
-    Renamed,
+    CombinedTools,
+    FilteredTools,
+    HiddenTools,
+    PrefixedTools,
+    RenamedTools,
     ToolSource,
-    Unadvertised,
     hidden_specs,
 )
 
 __all__ = [
     # the contract of a tool
     "SchemaTool",
-    "host_tool",
+    "external_tool",
     "Validate",
     "FunctionTool",
     "Propose",
@@ -107,7 +107,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolOutcome",
-    "ToolRequest",
+    "ToolInvocation",
     "ToolReturn",
     "ToolSuspended",
     "error_result",
@@ -117,10 +117,10 @@ __all__ = [
     "FileArtifacts",
     "MemoryArtifacts",
     "OutputLimits",
-    "Overflow",
-    "Slice",
-    "read_back_tool",
-    "clip",
+    "OverflowAction",
+    "ArtifactSlice",
+    "read_artifact_tool",
+    "truncate_output",
     "clip_text",
     "json_value_of",
     "outcome_of",
@@ -135,20 +135,20 @@ __all__ = [
     "Policy",
     "PolicyFacts",
     "approval_id",
-    "combine",
+    "combine_policies",
     "default_policy",
-    "evaluate",
+    "evaluate_policy",
     "tool_kind",
     # requests, policies and rules that are ready-made
     "CommandPolicy",
     "KindPolicy",
     "McpPolicy",
-    "Outside",
+    "UnlistedAction",
     "PathPolicy",
     "Rule",
     "Rules",
     "connect_mcp",
-    "custom",
+    "custom_permission",
     "delete_path",
     "edit_path",
     "fetch_mcp_prompt",
@@ -167,19 +167,19 @@ __all__ = [
     # many tools, and how they are run
     "CatalogueChanges",
     "Collision",
-    "Federated",
-    "Filtered",
-    "Prefixed",
-    "Renamed",
+    "CombinedTools",
+    "FilteredTools",
+    "PrefixedTools",
+    "RenamedTools",
     "ToolSource",
-    "Unadvertised",
+    "HiddenTools",
     "catalogue_changes",
-    "digests",
+    "spec_digests",
     "hidden_specs",
     "Allowed",
     "Executor",
     "NeedsApproval",
-    "Preflight",
+    "Verdict",
     "Refused",
     "ToThread",
     "ToolRegistry",

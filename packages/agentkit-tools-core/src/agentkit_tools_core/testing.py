@@ -29,7 +29,7 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     PolicyFacts,
 )
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._execution._executor import Executor
@@ -63,7 +63,7 @@ def call_tool(
     Raises:
         AssertionError: It asks what has no answer here, or asks again what was answered.
     """
-    request = ToolRequest(ToolCallId("call-1"), tool.spec.name, dict(arguments or {}))
+    request = ToolInvocation(ToolCallId("call-1"), tool.spec.name, dict(arguments or {}))
     executor = Executor([tool, *tools])
     answered: dict[ApprovalId, JsonValue] = {}
     denied: dict[ApprovalId, str | None] = {}
@@ -126,7 +126,7 @@ def check_tool(
     tool.bind(given)
     assert given == before, "bind changes the arguments, which belong to the transcript"
 
-    request = ToolRequest(ToolCallId("call-1"), spec.name, given)
+    request = ToolInvocation(ToolCallId("call-1"), spec.name, given)
     first, second = ([approval_id(one) for one in tool.permissions(request)] for _ in range(2))
     assert first == second, "the permission requests differ for the same call"
 
@@ -141,7 +141,7 @@ def check_tool(
 
 
 def _run(
-    executor: Executor, request: ToolRequest, context: ToolContext, *, is_async: bool
+    executor: Executor, request: ToolInvocation, context: ToolContext, *, is_async: bool
 ) -> ToolOutcome | Suspension:
     if not is_async:
         return executor.run_blocking(request, context)
@@ -205,7 +205,7 @@ class ScriptedTool:
         self._answers = list(answers)
         self._permissions = tuple(permissions)
 
-    def permissions(self, request: ToolRequest, /) -> Sequence[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Ask for what it was told to ask for."""
         return self._permissions
 

@@ -24,7 +24,7 @@ from agentkit_core._errors import (
 from agentkit_core._history._call_ids import ANY_ID, CallIds
 from agentkit_core._history._pairing import paired
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import DRIVEABLE_KINDS, Item, ItemKind
+from agentkit_core._item import ANSWERABLE_KINDS, Item, ItemKind
 from agentkit_core._part import ToolCall
 
 
@@ -149,7 +149,7 @@ class Transcript(Sequence[Item]):
     @property
     def driveable(self) -> bool:
         """Whether the last item asks for an answer of the model, and nothing is open."""
-        return self._length > 0 and not self._open and self[-1].kind in DRIVEABLE_KINDS
+        return self._length > 0 and not self._open and self[-1].kind in ANSWERABLE_KINDS
 
     @overload
     def __getitem__(self, index: int) -> Item: ...

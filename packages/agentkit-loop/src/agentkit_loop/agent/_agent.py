@@ -75,7 +75,7 @@ class Agent:
         reporters: Told of everything, in this order.
         on_approval: Answers asks, as `ApprovalDecision` or a plain yes or no. An async one is asked
             while other calls run, a sync one when nothing else is to be done. Without it, `run`
-            and `prompt` raise `ApprovalNeeded`.
+            and `prompt` raise `ApprovalRequiredError`.
         hooks: Asked around requests, answers, calls and ends of turns, in this order.
         mutators: Shown the transcript before each model call, in this order.
         dependencies: Objects that tools find with `ToolContext.get`, by type.
@@ -172,7 +172,7 @@ class Agent:
             What the turn came to; with `result_type`, that and the value.
 
         Raises:
-            ApprovalNeeded: A call waits for approval, and there is no `on_approval`.
+            ApprovalRequiredError: A call waits for approval, and there is no `on_approval`.
             NothingToContinue: The prompt is empty.
             TranscriptError: The history breaks a rule; `repair` makes one that does not.
             ReporterFailed: A reporter wanted the run to stop.
@@ -199,7 +199,7 @@ class Agent:
         `contextlib.aclosing` so that this happens at once.
 
         Raises:
-            ApprovalNeeded: A call waits for approval, and there is no `on_approval`.
+            ApprovalRequiredError: A call waits for approval, and there is no `on_approval`.
         """
         async with self.session(history=history) as session:
             async with aclosing(session.stream(prompt)) as events:

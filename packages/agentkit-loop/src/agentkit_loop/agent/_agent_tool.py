@@ -28,14 +28,20 @@ from agentkit_loop.events import (
 )
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RunFacts
-from agentkit_loop.kernel._status import AfterRound, ApprovalAsk, ApprovalRequested, Finished, Step
+from agentkit_loop.kernel._status import (
+    AfterRound,
+    ApprovalAsk,
+    Finished,
+    SessionStatus,
+    WaitingForApproval,
+)
 from agentkit_tools_core import (
     ApprovalRequest,
     InvalidToolInput,
     MissingDependency,
     PermissionRequest,
     ToolContext,
-    ToolRequest,
+    ToolInvocation,
     ToolReturn,
 )
 
@@ -102,7 +108,7 @@ class AgentTool:
         """Whether `invoke` returns an awaitable."""
         return not self._blocking
 
-    def permissions(self, request: ToolRequest, /) -> Sequence[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Nothing: what the agent's own calls need is asked when it gets there."""
         return ()
 
@@ -132,7 +138,7 @@ class AgentTool:
             run.begin(session, None if snapshot is not None else task)
             while True:
                 step = await session.next()
-                if isinstance(step, ApprovalRequested) and not await session._have_answered(step):
+                if isinstance(step, WaitingForApproval) and not await session._have_answered(step):
                     run.ask(step, session.snapshot())
                 if isinstance(step, Finished) and await session._goes_on():
                     run.count(step.result)
@@ -147,7 +153,7 @@ class AgentTool:
             run.begin(session, None if snapshot is not None else task)
             while True:
                 step = session.next()
-                if isinstance(step, ApprovalRequested) and not session._have_answered(step):
+                if isinstance(step, WaitingForApproval) and not session._have_answered(step):
                     run.ask(step, session.snapshot())
                 if (result := run.end(step, session)) is not None:
                     return result
@@ -190,7 +196,7 @@ class _Run(Hook):
                 answer = self._context.answers.get(outer)
                 session.approve(ask.id, call_id=ask.call_id, answer=answer)
 
-    def ask(self, step: ApprovalRequested, snapshot: bytes) -> NoReturn:
+    def ask(self, step: WaitingForApproval, snapshot: bytes) -> NoReturn:
         """Stop the outer call until somebody has answered."""
         call_id = self._context.request.call_id
         self._context.suspend(
@@ -199,12 +205,12 @@ class _Run(Hook):
             takes_denials=True,
         )
 
-    def end(self, step: Step, session: Session | BlockingSession) -> ToolReturn | None:
+    def end(self, step: SessionStatus, session: Session | BlockingSession) -> ToolReturn | None:
         """Make the outer call's result, if the inner turn is over."""
         match step:
             case Finished(result=result):
                 return self._return(result)
-            case AfterRound() | ApprovalRequested():
+            case AfterRound() | WaitingForApproval():
                 return None
             case _:
                 raise RuntimeError(f"the agent stopped: {type(step).__name__}")

@@ -15,7 +15,12 @@ from agentkit_loop.agent._on_approval import decision_on, denied_for
 from agentkit_loop.events import Envelope, Event, TurnResult
 from agentkit_loop.extensions._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop.kernel._inputs import Configure, Continue
-from agentkit_loop.kernel._status import ApprovalAsk, ApprovalDecision, ApprovalRequested, Step
+from agentkit_loop.kernel._status import (
+    ApprovalAsk,
+    ApprovalDecision,
+    SessionStatus,
+    WaitingForApproval,
+)
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.ports import BlockingModel
 
@@ -102,7 +107,7 @@ class BlockingSession(Hosting):
                     self.cancel()
                     driver.release()
 
-    def next(self) -> Step:
+    def next(self) -> SessionStatus:
         """Work until the host has the word, and say why; see `Session.next`."""
         with self._alone("next"):
             while (step := self._driver.next()) is None:
@@ -148,20 +153,20 @@ class BlockingSession(Hosting):
             if step is None:
                 self._post(Continue())
                 continue
-            if isinstance(step, ApprovalRequested):
+            if isinstance(step, WaitingForApproval):
                 self._answer(self._to_ask(step))
                 continue
             result = self._go_on(step)
             if result is not None:
                 return result
 
-    def _ends_stream(self, step: Step) -> bool:
+    def _ends_stream(self, step: SessionStatus) -> bool:
         """Do what a step asks for; whether the host has the word, or all is done."""
-        if isinstance(step, ApprovalRequested):
+        if isinstance(step, WaitingForApproval):
             return not self._have_answered(step)
         return self._go_on(step) is not None
 
-    def _have_answered(self, step: ApprovalRequested) -> bool:
+    def _have_answered(self, step: WaitingForApproval) -> bool:
         """Have the agent's `on_approval` answer; whether there is one."""
         return self._on_approval is not None and self._answer(step.asks)
 

@@ -19,7 +19,7 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_loop._errors import (
-    ApprovalNeeded,
+    ApprovalRequiredError,
     SessionClosed,
     TurnRunning,
     UnknownApproval,
@@ -47,7 +47,7 @@ from agentkit_loop.kernel._step import fork
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.persistence._snapshot import encode_state
 from agentkit_loop.ports import Reporter
-from agentkit_tools_core import Federated, Tool, ToolSource
+from agentkit_tools_core import CombinedTools, Tool, ToolSource
 
 if TYPE_CHECKING:  # neither driver is loaded before it is used
     from agentkit_loop.drivers._engine import Stepper
@@ -223,7 +223,7 @@ class Conversation:
         self._offer(self._driver.executor.with_tools(tools).source, self._more_tools)
 
     def _offer(self, tools: ToolSource, more: ToolSource | None) -> None:
-        offered = tools if more is None else Federated(more, tools)
+        offered = tools if more is None else CombinedTools(more, tools)
         self._driver.executor = self._driver.executor.with_tools(offered)
         self._tools, self._more_tools = tools, more
 
@@ -322,7 +322,7 @@ class Conversation:
         """Raise if a call waits for approval.
 
         Raises:
-            ApprovalNeeded: One does.
+            ApprovalRequiredError: One does.
         """
         if self.asks:
             raise self._approval_needed(self.asks)
@@ -346,10 +346,10 @@ class Conversation:
         if self._driver.state.phase is Phase.CLOSED or self._driver.is_over:
             raise SessionClosed
 
-    def _approval_needed(self, asks: tuple[ApprovalAsk, ...]) -> ApprovalNeeded:
+    def _approval_needed(self, asks: tuple[ApprovalAsk, ...]) -> ApprovalRequiredError:
         turn = self._driver.state.turn
         usage = Usage() if turn is None else turn.usage
-        return ApprovalNeeded(asks, transcript=self.transcript, usage=usage)
+        return ApprovalRequiredError(asks, transcript=self.transcript, usage=usage)
 
     @property
     def _working(self) -> bool:

@@ -20,12 +20,12 @@ from agentkit_loop.kernel._status import (
     AfterRound,
     ApprovalAsk,
     ApprovalDecision,
-    ApprovalRequested,
     AwaitingInput,
     Busy,
     Closed,
     Finished,
-    Step,
+    SessionStatus,
+    WaitingForApproval,
 )
 
 
@@ -57,14 +57,14 @@ class Hosting(Conversation):
         self._driver.drop_steps()
         self._post(Continue(redrive=True))
 
-    def _go_on(self, step: Step) -> TurnResult | None:
+    def _go_on(self, step: SessionStatus) -> TurnResult | None:
         """Do what a step asks for, approvals aside.
 
         Returns:
             The result of the last turn, when there is nothing more to do; else None.
         """
         match step:
-            case ApprovalRequested():
+            case WaitingForApproval():
                 pass
             case AfterRound():
                 self._post(Continue())
@@ -97,11 +97,11 @@ class Hosting(Conversation):
         idle = self._driver.state.turn is None and not self._has_more
         return idle and self._waits_for_background and not self._driver.is_over
 
-    def _to_ask(self, step: ApprovalRequested) -> tuple[ApprovalAsk, ...]:
+    def _to_ask(self, step: WaitingForApproval) -> tuple[ApprovalAsk, ...]:
         """The asks that the host's `on_approval` is to answer.
 
         Raises:
-            ApprovalNeeded: There is none, and the turn cannot go on without answers.
+            ApprovalRequiredError: There is none, and the turn cannot go on without answers.
         """
         if self._on_approval is not None:
             return step.asks

@@ -20,7 +20,7 @@ from agentkit_loop.agent._on_approval import decision_on
 from agentkit_loop.events import Envelope, Event, TurnResult
 from agentkit_loop.extensions._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop.kernel._inputs import Configure, Continue
-from agentkit_loop.kernel._status import ApprovalAsk, ApprovalRequested, Finished, Step
+from agentkit_loop.kernel._status import ApprovalAsk, Finished, SessionStatus, WaitingForApproval
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.ports import Model
 
@@ -73,7 +73,7 @@ class Session(Hosting):
             The result of the last turn; with `result_type`, that and the value.
 
         Raises:
-            ApprovalNeeded: A call waits for approval, and the agent has no `on_approval`.
+            ApprovalRequiredError: A call waits for approval, and the agent has no `on_approval`.
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
@@ -91,7 +91,7 @@ class Session(Hosting):
 
         Raises:
             NothingToContinue: The last item asks for no answer and nothing is queued.
-            ApprovalNeeded: See `prompt`.
+            ApprovalRequiredError: See `prompt`.
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
@@ -147,7 +147,7 @@ class Session(Hosting):
                 if not done:
                     await driver.give_up()
 
-    async def next(self) -> Step:
+    async def next(self) -> SessionStatus:
         """Work until the host has the word, and say why.
 
         Raises:
@@ -266,7 +266,7 @@ class Session(Hosting):
             if step is None:
                 await self._nothing_goes_on()
                 continue
-            if isinstance(step, ApprovalRequested):
+            if isinstance(step, WaitingForApproval):
                 if not await self._answer(self._to_ask(step)):
                     await driver.something_new()
                 continue
@@ -290,13 +290,13 @@ class Session(Hosting):
             await self._driver.something_new()
         return self._has_more or self._driver.has_word
 
-    async def _ends_stream(self, step: Step) -> bool:
+    async def _ends_stream(self, step: SessionStatus) -> bool:
         """Do what a step asks for; whether the host has the word, or all is done."""
-        if isinstance(step, ApprovalRequested):
+        if isinstance(step, WaitingForApproval):
             return not await self._have_answered(step)
         return self._go_on(step) is not None
 
-    async def _have_answered(self, step: ApprovalRequested) -> bool:
+    async def _have_answered(self, step: WaitingForApproval) -> bool:
         """Have the agent's `on_approval` answer; whether there is one."""
         return self._on_approval is not None and await self._answer(step.asks)
 

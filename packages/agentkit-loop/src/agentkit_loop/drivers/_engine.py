@@ -44,18 +44,18 @@ from agentkit_loop.kernel._effects import (
 from agentkit_loop.kernel._inputs import (
     Cancel,
     Close,
+    EffectLost,
     Input,
-    Lost,
     ToolProgressed,
     ToolSpent,
 )
 from agentkit_loop.kernel._state import State
-from agentkit_loop.kernel._status import Finished, Step
+from agentkit_loop.kernel._status import Finished, SessionStatus
 from agentkit_loop.kernel._step import step
 from agentkit_loop.persistence._outbox import Outbox, Save
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.persistence._snapshot import Head
-from agentkit_tools_core import ToolRequest
+from agentkit_tools_core import ToolInvocation
 
 
 class Answering:
@@ -101,7 +101,7 @@ class Stepper(ABC):
         self._inbox: list[Input] = []
         self._stepping = False
         self._over = False
-        self._steps: list[Step] = []
+        self._steps: list[SessionStatus] = []
         self._begun: dict[EffectId, ToolCallId] = {}
         """Tools that run, or have run and were not answered."""
 
@@ -253,7 +253,7 @@ class Stepper(ABC):
             if isinstance(effect, StartTool) and not effect.started:
                 self.pending.append(effect)
             else:
-                self._inbox.append(Lost(effect.id))
+                self._inbox.append(EffectLost(effect.id))
 
     def snapshot(self) -> State:
         """The state as whoever goes on from it has to see it: what runs here is lost there."""
@@ -268,7 +268,7 @@ class Stepper(ABC):
 
     # what the host is handed
 
-    def take_step(self) -> Step | None:
+    def take_step(self) -> SessionStatus | None:
         """Take the next step for the host; None while there is something to perform first.
 
         A turn that is over is handed over at once; what is asked of the host comes when
@@ -359,9 +359,9 @@ class Stepper(ABC):
         """Make the answer of a preflight."""
         return verdict_on(effect, verdict, self.executor.annotations(effect.name))
 
-    def request_of(self, effect: Preflight | StartTool) -> ToolRequest:
+    def request_of(self, effect: Preflight | StartTool) -> ToolInvocation:
         """Make the executor's view of a call."""
-        return ToolRequest(
+        return ToolInvocation(
             call_id=effect.call_id,
             name=effect.name,
             input=effect.input,

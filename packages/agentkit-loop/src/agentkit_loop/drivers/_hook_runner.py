@@ -29,7 +29,7 @@ from agentkit_loop.kernel._inputs import (
 )
 from agentkit_loop.kernel._model_request import model_request
 from agentkit_loop.kernel._state import State
-from agentkit_tools_core import Executor, digests
+from agentkit_tools_core import Executor, spec_digests
 
 
 class Hooked:
@@ -125,7 +125,7 @@ class Hooked:
     def _offered(self, request: ModelRequest) -> dict[str, str]:
         # Specs are the same object until something changes, and digests cost more than they.
         if request.tools is not self._specs:
-            self._specs, self._digests = request.tools, digests(request.tools)
+            self._specs, self._digests = request.tools, spec_digests(request.tools)
         return self._digests
 
 

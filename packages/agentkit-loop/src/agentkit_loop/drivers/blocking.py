@@ -28,8 +28,8 @@ from agentkit_loop.kernel._effects import (
     StartTimer,
     StartTool,
 )
-from agentkit_loop.kernel._inputs import Input, Started, TimerFired
-from agentkit_loop.kernel._status import Step
+from agentkit_loop.kernel._inputs import Input, TimerFired, ToolStarted
+from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.ports import BlockingModelSession
 from agentkit_tools_core import Suspension
 
@@ -109,7 +109,7 @@ class BlockingDriver(Performer):
         self._retired.append(self._model)
         self._model = model
 
-    def next(self) -> Step | None:
+    def next(self) -> SessionStatus | None:
         """Work until the host has the word; None if nobody has, and nothing goes on.
 
         Leaving it by an exception (`KeyboardInterrupt`, `ReporterFailed`) cancels the turn; the
@@ -229,7 +229,7 @@ class BlockingDriver(Performer):
 
     def _run_tool(self, effect: StartTool) -> Input | None:
         if self._store is not None:
-            self.feed(Started(effect.id))
+            self.feed(ToolStarted(effect.id))
             if not self.is_wanted(effect.id):
                 return None
         self._begun[effect.id] = effect.call_id

@@ -45,8 +45,8 @@ from agentkit_loop.kernel._effects import (
     StartTimer,
     StartTool,
 )
-from agentkit_loop.kernel._inputs import Input, Started, TimerFired
-from agentkit_loop.kernel._status import Step
+from agentkit_loop.kernel._inputs import Input, TimerFired, ToolStarted
+from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.ports import ModelSession
 from agentkit_tools_core import Suspension
 
@@ -92,7 +92,7 @@ class ConcurrentDriver(Gathering):
 
     # work
 
-    async def next(self) -> Step | None:
+    async def next(self) -> SessionStatus | None:
         """Work until the host has the word; None if nobody has, and nothing goes on.
 
         Leaving it by an exception (a cancelled scope, a deadline, `ReporterFailed`) cancels the
@@ -247,7 +247,7 @@ class ConcurrentDriver(Gathering):
         self._begun[effect.id] = effect.call_id
         try:
             if self._store is not None:
-                self.feed(Started(effect.id))
+                self.feed(ToolStarted(effect.id))
                 await self.flush()
                 if not self.is_wanted(effect.id):
                     return None

@@ -52,7 +52,7 @@ class EndTurn(Struct, frozen=True):
     """End the turn here, as completed, without asking the model again."""
 
 
-class AskAgain(Struct, frozen=True):
+class RetryAnswer(Struct, frozen=True):
     """The answer will not do: it stays in the transcript, and the model is told this."""
 
     items: tuple[Item, ...]
@@ -78,11 +78,11 @@ class Hook(ToolHook):
 
     def after_response(
         self, response: ModelResponse, facts: RunFacts, /
-    ) -> ModelResponse | AskAgain | Awaitable[ModelResponse | AskAgain | None] | None:
+    ) -> ModelResponse | RetryAnswer | Awaitable[ModelResponse | RetryAnswer | None] | None:
         """Look at an answer before it is appended and its calls are run.
 
         Returns:
-            The answer to take (its calls and their ids must be those that came), `AskAgain` for
+            The answer to take (its calls and their ids must be those that came), `RetryAnswer` for
             an answer without calls, or None to leave it as it is.
         """
         return None
@@ -151,7 +151,7 @@ class Hooks:
         calls = [(call.id, call.name) for call in response.item.tool_calls]
         for ask in self.response:
             answer = await settled(ask(response, facts))
-            if isinstance(answer, AskAgain):
+            if isinstance(answer, RetryAnswer):
                 return response, answer.items
             if answer is not None:
                 response = _checked(answer, ModelResponse)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse, decode_json
 from agentkit_loop._errors import NoResult
 from agentkit_loop.events import TurnEnd, TurnResult
-from agentkit_loop.extensions._hooks import AskAgain, EndTurn, Hook, RunFacts
+from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
 from agentkit_tools_core import InvalidToolInput, ToolRegistry, ToolReturn, tool
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ class Wanted(Hook, Generic[T]):
 
     def after_response(
         self, response: ModelResponse, facts: RunFacts, /
-    ) -> ModelResponse | AskAgain | None:
+    ) -> ModelResponse | RetryAnswer | None:
         """Take the value, or say what is wrong with it."""
         item = response.item
         if not item.tool_calls:
@@ -187,5 +187,5 @@ class Wanted(Hook, Generic[T]):
         self._left -= 1
         self._problem = problem
 
-    def _again(self, text: str) -> AskAgain | None:
-        return AskAgain((Item.user(text),)) if self._left >= 0 else None
+    def _again(self, text: str) -> RetryAnswer | None:
+        return RetryAnswer((Item.user(text),)) if self._left >= 0 else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalId, Usage, Want
+from agentkit_core import ApprovalId, ApprovalKind, Usage
 from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalResolved
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import StartTool
@@ -16,8 +16,8 @@ from agentkit_loop.kernel._state import CallState, CallStatus
 from agentkit_loop.kernel._status import (
     ApprovalAsk,
     ApprovalDecision,
-    ApprovalRequested,
     GrantScope,
+    WaitingForApproval,
 )
 
 LOST_KIND = "tool.lost"
@@ -41,7 +41,7 @@ def ask(
         for one in {one.id: one for one in asks}.values()
         if one.id not in call.answers
         and one.id not in call.denied
-        and (one.want is not Want.APPROVAL or one.id not in granted)
+        and (one.want is not ApprovalKind.APPROVAL or one.id not in granted)
         and one.kind not in call.vouched
     )
     vouched = tuple(one.id for one in asks if one.kind in call.vouched)
@@ -68,7 +68,7 @@ def yield_asks(draft: Draft) -> bool:
     """Show the host all that is open; whether anything is."""
     open_asks = all_asks(draft)
     if open_asks:
-        draft.give(ApprovalRequested(open_asks))
+        draft.give(WaitingForApproval(open_asks))
     return bool(open_asks)
 
 
@@ -95,7 +95,7 @@ def resolve(
     if patched:
         return _patched(draft, replace(call, asks=left), one, decision)
     call = replace(call, asks=left, granted=(*call.granted, one.id))
-    if one.want is not Want.APPROVAL:
+    if one.want is not ApprovalKind.APPROVAL:
         call = replace(call, answers={**call.answers, one.id: decision.answer})
     elif decision.scope is GrantScope.SESSION and one.id not in draft.grants:
         draft.grants += (one.id,)
@@ -104,7 +104,7 @@ def resolve(
 
 def grant(draft: Draft, call: CallState, approval_id: ApprovalId) -> CallState:
     """Let a call have what was approved for the whole session while it asked for the same."""
-    same = [one for one in call.asks if one.id == approval_id and one.want is Want.APPROVAL]
+    same = [one for one in call.asks if one.id == approval_id and one.want is ApprovalKind.APPROVAL]
     for one in same:
         draft.emit(ApprovalResolved(one.id, call.id, ApprovalOutcome.APPROVED))
         left = tuple(other for other in call.asks if other is not one)

@@ -24,7 +24,7 @@ from agentkit_loop.kernel._effects import (
 )
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
 from agentkit_loop.kernel._state import Batch, CallState, State, TurnState
-from agentkit_loop.kernel._status import Step
+from agentkit_loop.kernel._status import SessionStatus
 
 
 class Draft:
@@ -116,7 +116,7 @@ class Draft:
         """Tell of something odd that changes nothing."""
         self.emit(Diagnostic(message))
 
-    def give(self, step: Step) -> None:
+    def give(self, step: SessionStatus) -> None:
         """Give the host the word."""
         self.effects.append(Yield(step))
 

@@ -23,7 +23,7 @@ from msgspec import Struct, field
 
 from agentkit_core import ApprovalId, Item, JsonValue, MetadataMap, ToolCallId, TurnId
 from agentkit_loop.events import Event, MutationPoint
-from agentkit_loop.kernel._status import Step
+from agentkit_loop.kernel._status import SessionStatus
 
 EffectId = NewType("EffectId", str)
 """One effect that is answered: `e1`, `e2`, … in a session."""
@@ -146,7 +146,7 @@ class Persist(_Effect, frozen=True, tag="persist"):
 class Yield(_Effect, frozen=True, tag="yield"):
     """Give the host the word."""
 
-    step: Step
+    step: SessionStatus
 
 
 AnsweredEffect = (

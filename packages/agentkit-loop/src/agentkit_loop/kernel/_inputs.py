@@ -206,7 +206,7 @@ class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
     read_only: bool = False
 
 
-class Started(_Answer, frozen=True, tag="started"):
+class ToolStarted(_Answer, frozen=True, tag="started"):
     """`StartTool`: the tool is about to run; the effect stays unanswered.
 
     A driver with a store says so, and saves it, before it runs the tool: from then on the call
@@ -260,7 +260,7 @@ class FinishChecked(_Answer, frozen=True, tag="finish_checked"):
     """What the model is told instead of ending the turn."""
 
 
-class Lost(_Answer, frozen=True, tag="lost"):
+class EffectLost(_Answer, frozen=True, tag="lost"):
     """Any effect: whoever carried it out is gone, and nobody else will answer.
 
     What may be done again is asked for again, under a new id; of a tool that had been started,
@@ -279,14 +279,14 @@ Answer = (
     | PreflightAllowed
     | PreflightRefused
     | PreflightAsked
-    | Started
+    | ToolStarted
     | ToolProgressed
     | ToolSpent
     | ToolAsked
     | ToolDone
     | TimerFired
     | FinishChecked
-    | Lost
+    | EffectLost
 )
 """What an effect can be answered with."""
 

@@ -15,14 +15,14 @@ from agentkit_loop.kernel._canned_results import RUN_AGAIN, UNKNOWN, error_resul
 from agentkit_loop.kernel._config import LostTool
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import Preflight, StartTimer, StartTool
-from agentkit_loop.kernel._inputs import Lost
+from agentkit_loop.kernel._inputs import EffectLost
 from agentkit_loop.kernel._rounds import pump, put_call, set_call, settle
 from agentkit_loop.kernel._state import CallState, CallStatus
 from agentkit_loop.kernel._status import ApprovalAsk
 from agentkit_loop.kernel._table import Phase
 
 
-def lost(draft: Draft, given: Lost) -> Phase:
+def lost(draft: Draft, given: EffectLost) -> Phase:
     """Go on after any effect was lost, except a model call."""
     effect = draft.answered
     match effect:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId, Want
+from agentkit_core import ApprovalId, ApprovalKind, JsonValue, MetadataMap, ToolCallId
 from agentkit_loop.events import TurnResult
 
 
@@ -28,7 +28,7 @@ class ApprovalAsk(Struct, frozen=True, omit_defaults=True):
     """Why it has to be asked, for people."""
     metadata: MetadataMap = field(default_factory=dict)
     """The facts of the request."""
-    want: Want = Want.APPROVAL
+    want: ApprovalKind = ApprovalKind.APPROVAL
     """A yes; or data (a question), or a login: the tool is given the decision's `answer`."""
     schema: dict[str, JsonValue] | None = None
     """For questions: JSON Schema of the answer that is wanted."""
@@ -63,7 +63,7 @@ class _Step(Struct, frozen=True, omit_defaults=True, tag_field="type"):
     pass
 
 
-class ApprovalRequested(_Step, frozen=True, tag="approval_requested"):
+class WaitingForApproval(_Step, frozen=True, tag="approval_requested"):
     """Calls wait for approval; the turn goes on when each is approved or denied.
 
     A host is handed it when all else of the turn is done. `ApprovalRequired` is told at once, and
@@ -99,5 +99,5 @@ class Closed(_Step, frozen=True, tag="closed"):
     """The session is closed; nothing follows."""
 
 
-Step = ApprovalRequested | AwaitingInput | AfterRound | Busy | Finished | Closed
+SessionStatus = WaitingForApproval | AwaitingInput | AfterRound | Busy | Finished | Closed
 """Why the host has the word."""

@@ -29,9 +29,9 @@ from agentkit_loop.kernel._effects import (
 from agentkit_loop.kernel._inputs import (
     Answer,
     Close,
+    EffectLost,
     FinishChecked,
     Input,
-    Lost,
     ModelFailed,
     ModelResponded,
     MutatorsDone,
@@ -39,17 +39,17 @@ from agentkit_loop.kernel._inputs import (
     PreflightAsked,
     PreflightRefused,
     Prepared,
-    Started,
     TimerFired,
     ToolAsked,
     ToolDone,
     ToolProgressed,
     ToolSpent,
+    ToolStarted,
 )
 from agentkit_loop.kernel._phases import HANDLERS
 from agentkit_loop.kernel._state import STATE_VERSION, State
 from agentkit_loop.kernel._table import EDGES, Phase
-from agentkit_loop.kernel._table_errors import TableBroken
+from agentkit_loop.kernel._table_errors import IllegalTransition
 
 ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
     MutatorsDone: (RunMutators,),
@@ -59,18 +59,18 @@ ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
     PreflightAllowed: (Preflight,),
     PreflightRefused: (Preflight,),
     PreflightAsked: (Preflight,),
-    Started: (StartTool,),
+    ToolStarted: (StartTool,),
     ToolProgressed: (StartTool,),
     ToolSpent: (StartTool,),
     ToolAsked: (StartTool,),
     ToolDone: (StartTool,),
     TimerFired: (StartTimer,),
     FinishChecked: (CheckFinish,),
-    Lost: (RunMutators, Prepare, CallModel, Preflight, StartTool, StartTimer, CheckFinish),
+    EffectLost: (RunMutators, Prepare, CallModel, Preflight, StartTool, StartTimer, CheckFinish),
 }
 """Type of answer to the types of effect that it answers."""
 
-_LEAVES_IT_OPEN: Final = frozenset({Started, ToolProgressed, ToolSpent})
+_LEAVES_IT_OPEN: Final = frozenset({ToolStarted, ToolProgressed, ToolSpent})
 """Answers after which the effect still waits for its last one."""
 
 Effects = tuple[Effect, ...]
@@ -124,8 +124,8 @@ def start(
 def resume(state: State, *, now: int = 0) -> tuple[State, Effects]:
     """Go on with a session that was saved, as whoever drives it from here on.
 
-    Afterwards, every effect in `State.out` is to be answered with `Lost`, except a `StartTool`
-    that nobody has started: that one is just carried out.
+    Afterwards, answer every effect in `State.out` with `EffectLost`, except a `StartTool` that
+    nobody has started: carry that one out.
 
     Args:
         state: What was saved.
@@ -166,7 +166,7 @@ def step(state: State, given: Input, now: int) -> tuple[State, Effects]:
         The next state, and what is to be done, in order.
 
     Raises:
-        TableBroken: A phase took an edge that the table does not have: a fault of this library.
+        IllegalTransition: A phase took an edge that the table does not have; a bug of this library.
     """
     draft = Draft(state, now=now)
     kind = type(given)
@@ -184,7 +184,7 @@ def step(state: State, given: Input, now: int) -> tuple[State, Effects]:
             del draft.out[effect_id]
     draft.phase = HANDLERS[state.phase][kind](draft, given)
     if draft.phase not in targets:
-        raise TableBroken(state.phase, kind.__name__, draft.phase)
+        raise IllegalTransition(state.phase, kind.__name__, draft.phase)
     return draft.frozen(), tuple(draft.effects)
 
 

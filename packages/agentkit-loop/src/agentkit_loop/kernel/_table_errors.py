@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentkit_core import AgentkitError
 
 
-class TableBroken(AgentkitError):
+class IllegalTransition(AgentkitError):
     """A phase took an edge that the table does not have: a fault of this library."""
 
     def __init__(self, phase: str, given: str, target: str) -> None:

@@ -12,7 +12,7 @@ Each function says in which phase the session is afterwards.
 from __future__ import annotations
 
 from agentkit_core import (
-    DRIVEABLE_KINDS,
+    ANSWERABLE_KINDS,
     FinishReason,
     Item,
     ItemKind,
@@ -46,7 +46,7 @@ _NOT_FOR_HOSTS = frozenset({ItemKind.ASSISTANT, ItemKind.TOOL})
 
 def wants_answer(transcript: Transcript) -> bool:
     """Whether the last item is one that a model would answer."""
-    return len(transcript) > 0 and transcript[-1].kind in DRIVEABLE_KINDS
+    return len(transcript) > 0 and transcript[-1].kind in ANSWERABLE_KINDS
 
 
 def _is_paused(transcript: Transcript) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalKind,
     FailureKind,
     FinishReason,
     Item,
@@ -25,7 +26,6 @@ from agentkit_core import (
     ToolFailure,
     ToolResult,
     Usage,
-    Want,
 )
 from agentkit_loop.kernel._effects import (
     AnsweredEffect,
@@ -39,9 +39,9 @@ from agentkit_loop.kernel._effects import (
     StartTool,
 )
 from agentkit_loop.kernel._inputs import (
+    EffectLost,
     FinishChecked,
     Input,
-    Lost,
     ModelFailed,
     ModelResponded,
     MutatorsDone,
@@ -49,12 +49,12 @@ from agentkit_loop.kernel._inputs import (
     PreflightAsked,
     PreflightRefused,
     Prepared,
-    Started,
     TimerFired,
     ToolAsked,
     ToolDone,
     ToolProgressed,
     ToolSpent,
+    ToolStarted,
 )
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._status import ApprovalAsk
@@ -78,7 +78,7 @@ def any_answer(state: State, chance: Random, temper: Temper, *, well: bool) -> I
         return None
     effect = state.out[chance.choice(sorted(state.out))]
     if not well and chance.random() < temper.loss:
-        return Lost(effect.id)
+        return EffectLost(effect.id)
     return _of_effect(state, effect, chance, temper, well=well)
 
 
@@ -127,7 +127,7 @@ def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
             return ToolProgressed(effect.id, "half done")
         return ToolSpent(effect.id, _usage())
     if not well and draw < 0.3 and not effect.started:
-        return Started(effect.id)
+        return ToolStarted(effect.id)
     if draw < (0.1 if well else 0.35):
         return _tool_asks(effect, chance)
     usage = _usage() if chance.random() < 0.2 else None
@@ -136,7 +136,7 @@ def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
 
 
 def _tool_asks(effect: StartTool, chance: Random) -> ToolAsked:
-    want = chance.choice(list(Want))
+    want = chance.choice(list(ApprovalKind))
     ask = ApprovalAsk(
         ApprovalId(f"{want}:{len(effect.answers) + len(effect.granted) + len(effect.denied)}"),
         effect.call_id,

@@ -39,18 +39,18 @@ from agentkit_loop.kernel._inputs import (
     Close,
     Configure,
     Continue,
+    EffectLost,
     FinishChecked,
     Input,
     Lane,
-    Lost,
     MutatorsDone,
     Prepared,
     Reset,
     Resolve,
-    Started,
     Submit,
     TimerFired,
     ToolDone,
+    ToolStarted,
     Unqueue,
 )
 from agentkit_loop.kernel._limits import Limits
@@ -206,7 +206,7 @@ def _odd_input(state: State, chance: Random) -> Input:
     if draw < 0.75:
         # Of somebody who was thought to be lost, or never was.
         late = EffectId(f"e{chance.randint(0, state.effects + 3)}")
-        kinds = (TimerFired, Started, Lost, Prepared, MutatorsDone, FinishChecked)
+        kinds = (TimerFired, ToolStarted, EffectLost, Prepared, MutatorsDone, FinishChecked)
         return chance.choice(kinds)(late)
     if draw < 0.80:
         return ToolDone(EffectId("e0"), result_of(ToolCallId("nobody")))

@@ -7,7 +7,14 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from agentkit_core import ApprovalId, JsonValue, MetadataMap, ToolCallId, Want, canonical_json
+from agentkit_core import (
+    ApprovalId,
+    ApprovalKind,
+    JsonValue,
+    MetadataMap,
+    ToolCallId,
+    canonical_json,
+)
 from agentkit_tools_core._contract._permissions import PermissionRequest
 
 _FINGERPRINT_LENGTH: Final = 32
@@ -28,7 +35,7 @@ class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
     """Why it has to be asked, for people."""
     metadata: MetadataMap = field(default_factory=dict)
     """The facts of the request."""
-    want: Want = Want.APPROVAL
+    want: ApprovalKind = ApprovalKind.APPROVAL
     schema: dict[str, JsonValue] | None = None
     """JSON Schema of the answer that is wanted; None says nothing about it. Nobody checks the
     answer against it but the tool."""
@@ -40,7 +47,7 @@ class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
         call_id: ToolCallId,
         reason: str | None = None,
         *,
-        want: Want = Want.APPROVAL,
+        want: ApprovalKind = ApprovalKind.APPROVAL,
         schema: dict[str, JsonValue] | None = None,
     ) -> ApprovalRequest:
         """Make the question for one request of one call.

@@ -25,7 +25,7 @@ from agentkit_core import (
     canonical_json,
     encode_json,
 )
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension, checked_token
 from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core._lock import new_lock
@@ -107,7 +107,7 @@ def write_token(record: RunRecord) -> JsonValue:
 class Children:
     """The child calls of one run. May be used from several threads."""
 
-    def __init__(self, parent: ToolRequest, recorded: Sequence[ChildCall] = ()) -> None:
+    def __init__(self, parent: ToolInvocation, recorded: Sequence[ChildCall] = ()) -> None:
         """Begin a run.
 
         Args:
@@ -123,7 +123,7 @@ class Children:
 
     def begin(
         self, name: str, arguments: Mapping[str, JsonValue] | None
-    ) -> tuple[int, ToolRequest, ChildCall]:
+    ) -> tuple[int, ToolInvocation, ChildCall]:
         """Number the next call.
 
         Returns:
@@ -151,7 +151,7 @@ class Children:
                 )
                 raise self.difference
         parent = self._parent
-        request = ToolRequest(
+        request = ToolInvocation(
             ToolCallId(f"{parent.call_id}.{at + 1}"),
             name,
             given,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from agentkit_core import ApprovalId, JsonValue, ToolResult, Want, canonical_json
+from agentkit_core import ApprovalId, ApprovalKind, JsonValue, ToolResult, canonical_json
 from agentkit_tools_core._contract._approval import ApprovalRequest
 from agentkit_tools_core._contract._child_calls import Caller, read_token
 from agentkit_tools_core._contract._permissions import PermissionRequest
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import ApprovalDenied, ToolSuspended
 from agentkit_tools_core._errors import MissingDependency
 
@@ -43,7 +43,7 @@ class ToolContext:
         "request",
     )
 
-    request: ToolRequest
+    request: ToolInvocation
     """The call that is answered."""
     approved: frozenset[ApprovalId]
     """The approvals that were granted for this call."""
@@ -54,7 +54,7 @@ class ToolContext:
 
     def __init__(
         self,
-        request: ToolRequest,
+        request: ToolInvocation,
         *,
         progress: Callable[[str, JsonValue], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
@@ -169,7 +169,7 @@ class ToolContext:
             ApprovalDenied: Nobody wants to answer.
         """
         request = PermissionRequest(kind, question, metadata or {})
-        return self._asked(request, Want.QUESTION, schema=schema)
+        return self._asked(request, ApprovalKind.QUESTION, schema=schema)
 
     def authorize(self, summary: str, *, metadata: dict[str, JsonValue] | None = None) -> JsonValue:
         """Ask a person to log in somewhere; see `ask`.
@@ -181,7 +181,7 @@ class ToolContext:
         Returns:
             What was answered; None where someone only said that it is done.
         """
-        return self._asked(PermissionRequest("auth", summary, metadata or {}), Want.AUTH)
+        return self._asked(PermissionRequest("auth", summary, metadata or {}), ApprovalKind.AUTH)
 
     def require(self, request: PermissionRequest, *, reason: str | None = None) -> None:
         """Go on only if this was approved for this call. No policy is asked.
@@ -197,7 +197,7 @@ class ToolContext:
             ToolSuspended: It is not approved yet; let it pass.
             ApprovalDenied: It was denied.
         """
-        self._asked(request, Want.APPROVAL, reason=reason)
+        self._asked(request, ApprovalKind.APPROVAL, reason=reason)
 
     def suspend(
         self,
@@ -227,7 +227,7 @@ class ToolContext:
     def _asked(
         self,
         request: PermissionRequest,
-        want: Want,
+        want: ApprovalKind,
         *,
         reason: str | None = None,
         schema: dict[str, JsonValue] | None = None,
@@ -239,7 +239,7 @@ class ToolContext:
         if asked.id in self.approved:
             return self.answers.get(asked.id)
         # An answer is no permission: only a grant is.
-        if asked.id in self.answers and want is not Want.APPROVAL:
+        if asked.id in self.answers and want is not ApprovalKind.APPROVAL:
             return self.answers[asked.id]
         raise ToolSuspended([asked], token=self.token, takes_denials=True)
 
@@ -297,7 +297,7 @@ class ToolContext:
             found.__dict__.update(own)
         return found
 
-    def _of_run(self, request: ToolRequest, caller: Caller) -> Self:
+    def _of_run(self, request: ToolInvocation, caller: Caller) -> Self:
         """The same for one run."""
         found = self._copied()
         found.request = request

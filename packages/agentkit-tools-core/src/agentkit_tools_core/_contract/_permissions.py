@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from agentkit_core import MetadataMap, ToolSpec
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 
 
 class PermissionRequest(Struct, frozen=True, omit_defaults=True):
@@ -57,7 +57,7 @@ class PolicyFacts(Struct, frozen=True):
 
     spec: ToolSpec
     """The tool, with its annotations."""
-    call: ToolRequest
+    call: ToolInvocation
     """The call, with the arguments that it would run with, as hooks have changed them."""
 
 
@@ -73,7 +73,7 @@ def default_policy(request: PermissionRequest, facts: PolicyFacts) -> Decision:
     return Ask() if facts.spec.annotations.needs_approval and request.kind in whole else _ALLOW
 
 
-def combine(*policies: Policy) -> Policy:
+def combine_policies(*policies: Policy) -> Policy:
     """Make one policy of several, of which the strictest opinion counts.
 
     All of them are asked until one denies. A denial wins even if an earlier policy asks; then
@@ -94,7 +94,7 @@ def combine(*policies: Policy) -> Policy:
     return strictest
 
 
-def evaluate(policy: Policy, request: PermissionRequest, facts: PolicyFacts) -> Decision:
+def evaluate_policy(policy: Policy, request: PermissionRequest, facts: PolicyFacts) -> Decision:
     """Ask a policy, and never fail: one that raises, or answers nonsense, has denied.
 
     Where it has no opinion, `default_policy` decides.

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCallId, TurnId
 
 
-class ToolRequest(Struct, frozen=True, omit_defaults=True):
+class ToolInvocation(Struct, frozen=True, omit_defaults=True):
     """One call of a tool."""
 
     call_id: ToolCallId

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from agentkit_core import JsonValue, ToolSpec
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._permissions import PermissionRequest
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 
 
 class Tool(Protocol):
@@ -37,7 +37,7 @@ class Tool(Protocol):
         """
         ...
 
-    def permissions(self, request: ToolRequest, /) -> Sequence[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Say what the call would do that someone may object to; empty if nothing.
 
         That a tool needs approval as a whole is said by `spec.annotations.needs_approval`

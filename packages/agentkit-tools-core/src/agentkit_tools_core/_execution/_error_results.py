@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from agentkit_core import ToolFailure, ToolResult, without_lone_surrogates
 from agentkit_tools_core._contract._outcome import error_result
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, ToolError, UnwritableOutput
 from agentkit_tools_core._outputs._convert import json_value_of
 
 
-def failed_result(request: ToolRequest, error: BaseException, *, started: bool) -> ToolResult:
+def failed_result(request: ToolInvocation, error: BaseException, *, started: bool) -> ToolResult:
     """Make the result of a call that an exception ended.
 
     Args:

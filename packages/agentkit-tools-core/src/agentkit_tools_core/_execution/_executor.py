@@ -28,7 +28,7 @@ from agentkit_tools_core._contract._child_calls import ChildCall
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
 from agentkit_tools_core._contract._permissions import Policy, default_policy
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._execution._error_results import failed_result
@@ -36,8 +36,8 @@ from agentkit_tools_core._execution._hooks import Block, Hooks, ToolFacts, ToolH
 from agentkit_tools_core._execution._preflight import (
     Allowed,
     NeedsApproval,
-    Preflight,
     Refused,
+    Verdict,
     denied_result,
     permitted,
 )
@@ -139,7 +139,9 @@ class Executor:
         tool = self.source.get(name)
         return tool is not None and tool.inline and not tool.is_async and not self._hooks
 
-    def preflight(self, request: ToolRequest, *, granted: Collection[ApprovalId] = ()) -> Preflight:
+    def preflight(
+        self, request: ToolInvocation, *, granted: Collection[ApprovalId] = ()
+    ) -> Verdict:
         """Say whether a call may run, and if not, why. Runs no tool and never fails.
 
         All permission requests are looked at before anybody is asked, so that a call which is
@@ -153,13 +155,13 @@ class Executor:
         return at_once(self._preflight(request, granted, in_loop=False))
 
     async def preflight_async(
-        self, request: ToolRequest, *, granted: Collection[ApprovalId] = ()
-    ) -> Preflight:
+        self, request: ToolInvocation, *, granted: Collection[ApprovalId] = ()
+    ) -> Verdict:
         """Do the same, and wait for hooks that are asynchronous."""
         return await self._preflight(request, granted, in_loop=True)
 
     async def run(
-        self, request: ToolRequest, context: ToolContext, *, to_thread: ToThread
+        self, request: ToolInvocation, context: ToolContext, *, to_thread: ToThread
     ) -> ToolOutcome | Suspension:
         """Run a call beside an event loop. Permissions are not looked at again.
 
@@ -173,7 +175,9 @@ class Executor:
         """
         return await self._run(request, context, to_thread)
 
-    def run_blocking(self, request: ToolRequest, context: ToolContext) -> ToolOutcome | Suspension:
+    def run_blocking(
+        self, request: ToolInvocation, context: ToolContext
+    ) -> ToolOutcome | Suspension:
         """Run a call here and now, without an event loop; see `run`.
 
         An async tool cannot be run so, and its result is an error that says this.
@@ -182,12 +186,12 @@ class Executor:
 
     async def _preflight(
         self,
-        request: ToolRequest,
+        request: ToolInvocation,
         granted: Collection[ApprovalId],
         *,
         in_loop: bool,
         parent: ToolCallId | None = None,
-    ) -> Preflight:
+    ) -> Verdict:
         tool = self._find(request)
         if isinstance(tool, ToolResult):
             return Refused(tool)
@@ -211,7 +215,7 @@ class Executor:
 
     async def _run(
         self,
-        request: ToolRequest,
+        request: ToolInvocation,
         context: ToolContext,
         to_thread: ToThread | None,
         *,
@@ -223,7 +227,7 @@ class Executor:
             return ToolOutcome(tool)
 
         async def call(
-            child: ToolRequest, known: ChildCall, to_thread: ToThread | None
+            child: ToolInvocation, known: ChildCall, to_thread: ToThread | None
         ) -> ToolOutcome | Suspension:
             return await self._call(child, known, context, to_thread, depth + 1, request.call_id)
 
@@ -238,7 +242,7 @@ class Executor:
 
     async def _call(
         self,
-        request: ToolRequest,
+        request: ToolInvocation,
         known: ChildCall,
         context: ToolContext,
         to_thread: ToThread | None,
@@ -270,14 +274,14 @@ class Executor:
         inner = context._of_child(known.token)
         return await self._run(request, inner, to_thread, depth=depth, parent=parent)
 
-    def _find(self, request: ToolRequest) -> Tool | ToolResult:
+    def _find(self, request: ToolInvocation) -> Tool | ToolResult:
         """Find the tool; a result that says why where there is none, or the source fails."""
         try:
             return self.source.get(request.name) or self._not_found(request)
         except Exception as error:
             return failed_result(request, error, started=False)
 
-    def _not_found(self, request: ToolRequest) -> ToolResult:
+    def _not_found(self, request: ToolInvocation) -> ToolResult:
         told = [spec.name for spec in self.source.specs()]
         names = ", ".join(told[:_MAX_NAMES])
         if len(told) > _MAX_NAMES:
@@ -296,6 +300,6 @@ def _source_of(tools: Iterable[Tool] | ToolSource) -> ToolSource:
     return ToolRegistry(cast("Iterable[Tool]", tools))
 
 
-def _denied_by_person(request: ToolRequest, reason: str | None) -> ToolOutcome:
+def _denied_by_person(request: ToolInvocation, reason: str | None) -> ToolOutcome:
     text = f"Permission denied: {reason}" if reason else "Permission denied."
     return ToolOutcome(denied_result(request, text))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agentkit_core import JsonValue, ToolCallId, ToolFailure, ToolResult, ToolSpec
 from agentkit_tools_core._contract._outcome import ToolOutcome
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._outputs._convert import outcome_of
@@ -55,7 +55,7 @@ class ToolHook:
     """
 
     def before_tool(
-        self, call: ToolRequest, facts: ToolFacts
+        self, call: ToolInvocation, facts: ToolFacts
     ) -> Block | ChangeInput | Awaitable[Block | ChangeInput | None] | None:
         """Look at a call before it may run.
 
@@ -79,7 +79,7 @@ class ToolHook:
         return None
 
     def after_tool(
-        self, call: ToolRequest, result: ToolResult, facts: ToolFacts
+        self, call: ToolInvocation, result: ToolResult, facts: ToolFacts
     ) -> ToolResult | ToolOutcome | Awaitable[ToolResult | ToolOutcome | None] | None:
         """Look at the result of a call that really ran, whether it went well or not.
 
@@ -125,8 +125,8 @@ class Hooks:
         return bool(self._before or self._after)
 
     async def before(
-        self, call: ToolRequest, facts: ToolFacts, *, in_loop: bool
-    ) -> Block | ToolRequest:
+        self, call: ToolInvocation, facts: ToolFacts, *, in_loop: bool
+    ) -> Block | ToolInvocation:
         """Ask the hooks before a call.
 
         Returns:
@@ -148,7 +148,7 @@ class Hooks:
         return call
 
     async def after(
-        self, call: ToolRequest, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool
+        self, call: ToolInvocation, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool
     ) -> ToolOutcome:
         """Show the hooks what came of a call that ran. Never fails."""
         ran = outcome.result

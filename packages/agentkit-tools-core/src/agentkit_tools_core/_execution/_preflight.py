@@ -23,10 +23,10 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     Policy,
     PolicyFacts,
-    evaluate,
+    evaluate_policy,
     tool_kind,
 )
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool
 
 _SUMMARY_LENGTH: Final = 200
@@ -58,12 +58,12 @@ class NeedsApproval(
     """The arguments it has to run with then, where a hook changed them; None means unchanged."""
 
 
-Preflight = Allowed | Refused | NeedsApproval
+Verdict = Allowed | Refused | NeedsApproval
 """What is known of a call before it runs."""
 
 
 def permitted(
-    policy: Policy, tool: Tool, request: ToolRequest, granted: Collection[ApprovalId]
+    policy: Policy, tool: Tool, request: ToolInvocation, granted: Collection[ApprovalId]
 ) -> Refused | NeedsApproval | None:
     """Look at every permission request of a call; None if nothing is in its way.
 
@@ -85,7 +85,7 @@ def permitted(
     facts = PolicyFacts(spec, request)
     missing: dict[ApprovalId, ApprovalRequest] = {}
     for one in asked:
-        decision = evaluate(policy, one, facts)
+        decision = evaluate_policy(policy, one, facts)
         if isinstance(decision, Deny):
             return Refused(denied_result(request, f"Permission denied: {decision.reason}"))
         if isinstance(decision, Ask):
@@ -95,13 +95,13 @@ def permitted(
     return NeedsApproval(tuple(missing.values())) if missing else None
 
 
-def denied_result(request: ToolRequest, text: str) -> ToolResult:
+def denied_result(request: ToolInvocation, text: str) -> ToolResult:
     """Make the result of a call that somebody did not want."""
     clean = without_lone_surrogates(text)
     return error_result(request.call_id, clean, ToolFailure.PERMISSION_DENIED)
 
 
-def _permission_to_run(request: ToolRequest) -> PermissionRequest:
+def _permission_to_run(request: ToolInvocation) -> PermissionRequest:
     arguments = encode_json(request.input).decode()
     if len(arguments) > _SUMMARY_LENGTH:
         arguments = arguments[:_SUMMARY_LENGTH] + "…"

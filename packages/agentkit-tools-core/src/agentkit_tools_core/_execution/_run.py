@@ -20,7 +20,7 @@ from agentkit_tools_core._contract._child_calls import (
 )
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import (
     Suspension,
     TokenRefused,
@@ -45,7 +45,7 @@ class ToThread(Protocol):
 
 
 CallChild = Callable[
-    [ToolRequest, ChildCall, ToThread | None], Coroutine[Any, Any, ToolOutcome | Suspension]
+    [ToolInvocation, ChildCall, ToThread | None], Coroutine[Any, Any, ToolOutcome | Suspension]
 ]
 """Makes a child call, from looking it up to its end. Without a `ToThread` it never waits."""
 
@@ -64,7 +64,7 @@ class Run:
     def __init__(
         self,
         tool: Tool,
-        request: ToolRequest,
+        request: ToolInvocation,
         context: ToolContext,
         to_thread: ToThread | None,
         call_child: CallChild,

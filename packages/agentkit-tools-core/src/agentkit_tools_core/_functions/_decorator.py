@@ -13,7 +13,7 @@ from agentkit_core import JsonValue, ToolAnnotations, ToolSpec
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._permissions import PermissionRequest
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolName
 from agentkit_tools_core._functions._arguments import Arguments
 from agentkit_tools_core._functions._docstring import read_docstring
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
 
-Propose = Callable[[ToolRequest], Iterable[PermissionRequest]]
+Propose = Callable[[ToolInvocation], Iterable[PermissionRequest]]
 """Says what a call would do that someone may object to; see `Tool.permissions`."""
 
 
@@ -69,7 +69,7 @@ class FunctionTool(Generic[P, R]):
         """Whether a sync function is to run on the thread of the event loop."""
         return self._inline
 
-    def permissions(self, request: ToolRequest, /) -> Sequence[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Say what the call would do that someone may object to; empty if nothing."""
         return () if self._propose is None else tuple(self._propose(request))
 

@@ -10,7 +10,7 @@ from agentkit_core import JsonValue, ToolSpec, encode_json
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._permissions import PermissionRequest
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, InvalidToolName
 from agentkit_tools_core._functions._argument_errors import misfits
 from agentkit_tools_core._functions._decorator import Propose, is_async_function
@@ -72,7 +72,7 @@ class SchemaTool:
         """Whether a sync function is to run on the thread of the event loop."""
         return self._inline
 
-    def permissions(self, request: ToolRequest, /) -> Sequence[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Say what the call would do that someone may object to; empty if nothing."""
         return () if self._propose is None else tuple(self._propose(request))
 
@@ -97,12 +97,12 @@ class SchemaTool:
         return self._function(arguments, context)
 
 
-def host_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool:
+def external_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool:
     """Make a tool that the host carries out itself.
 
-    Each call waits like a question of kind `host_tool`, with the arguments under `tool.input` in
-    its metadata; the answer to it is what the tool gives. So it may be answered at any time, in any
-    process, and a denial is an error result.
+    Each call waits like a question of kind `external_tool`, with the arguments under `tool.input`
+    in its metadata; the answer to it is what the tool gives. So it may be answered at any time,
+    in any process, and a denial is an error result.
 
     Args:
         spec: What a model is told.
@@ -113,6 +113,6 @@ def host_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool
     """
 
     def wait(arguments: dict[str, JsonValue], context: ToolContext) -> JsonValue:
-        return context.ask(spec.name, kind="host_tool", metadata={"tool.input": arguments})
+        return context.ask(spec.name, kind="external_tool", metadata={"tool.input": arguments})
 
     return SchemaTool(spec, wait, is_async=False, inline=True, validate=validate)

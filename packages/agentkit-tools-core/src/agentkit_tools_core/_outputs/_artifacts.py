@@ -52,7 +52,7 @@ class InvalidOffset(AgentkitError):
         self.reason = reason
 
 
-class Slice(Struct, frozen=True):
+class ArtifactSlice(Struct, frozen=True):
     """A piece of a stored text."""
 
     id: ArtifactId
@@ -92,7 +92,7 @@ class ArtifactStore(Protocol):
         """
         ...
 
-    def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> Slice:
+    def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> ArtifactSlice:
         """Read a piece.
 
         Args:
@@ -123,7 +123,7 @@ class MemoryArtifacts:
         self._texts[artifact_id] = data
         return artifact_id
 
-    def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> Slice:
+    def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> ArtifactSlice:
         """Read a piece; see `ArtifactStore.read`."""
         data = self._texts.get(artifact_id)
         if data is None:
@@ -160,7 +160,7 @@ class FileArtifacts:
             raise
         return artifact_id
 
-    def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> Slice:
+    def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> ArtifactSlice:
         """Read a piece; see `ArtifactStore.read`."""
         # The id comes from a model: it must not be a way to other files.
         if not _ID.fullmatch(artifact_id):
@@ -197,7 +197,7 @@ def _id_of(session_id: SessionId | None, call_id: ToolCallId, data: bytes) -> Ar
 
 def _slice(
     artifact_id: ArtifactId, size: int, offset: int, max_bytes: int, read: Callable[[int], bytes]
-) -> Slice:
+) -> ArtifactSlice:
     if max_bytes < 1:
         raise ValueError(f"max_bytes is at least 1, not {max_bytes}")
     if not 0 <= offset <= size:
@@ -208,4 +208,4 @@ def _slice(
     # Only a character that the cut goes through can be undecodable.
     content = data[:max_bytes].decode("utf-8", "ignore") or data.decode("utf-8", "ignore")[:1]
     end = offset + len(content.encode())
-    return Slice(artifact_id, offset, end, size, end >= size, content)
+    return ArtifactSlice(artifact_id, offset, end, size, end >= size, content)

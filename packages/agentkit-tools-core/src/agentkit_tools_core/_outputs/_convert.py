@@ -55,7 +55,7 @@ from agentkit_core import (
     without_lone_surrogates,
 )
 from agentkit_tools_core._contract._outcome import ToolOutcome, ToolReturn
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import UnwritableOutput
 
 _OUTPUTS: Final = (TextOutput, StructuredOutput, PartsOutput, FilesOutput)
@@ -63,7 +63,7 @@ _PARTS: Final = (Text, Media, File, Structured, Reasoning, Custom)
 _ANSWERED: Final = (ToolCall, ToolResult)
 
 
-def outcome_of(value: object, request: ToolRequest) -> ToolOutcome:
+def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
     """Make the outcome of a call from what the tool returned.
 
     The result carries the request's call id whatever the tool wrote there, and no metadata

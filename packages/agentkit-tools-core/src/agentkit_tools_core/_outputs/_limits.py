@@ -27,21 +27,21 @@ from agentkit_core import (
     without_lone_surrogates,
 )
 from agentkit_tools_core._contract._outcome import ToolOutcome
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._outputs._artifacts import ArtifactStore
 from agentkit_tools_core._outputs._read_tool import READ_BYTES, READ_TOOL, READS_BACK
-from agentkit_tools_core._outputs._truncate import clip, is_media, size_of, text_of
+from agentkit_tools_core._outputs._truncate import is_media, size_of, text_of, truncate_output
 
 TOOL_OUTPUT_LIMIT: Final = "agentkit.tool_output_limit"
 """The key in a spec's metadata under which a tool says how many bytes are enough."""
 _PREVIEW_BYTES: Final = 2_000
 
 
-class Overflow(StrEnum):
+class OverflowAction(StrEnum):
     """What becomes of an output that is too long."""
 
-    CLIP = "clip"
-    """It is cut, and says so; see `clip`."""
+    CLIP = "truncate_output"
+    """It is cut, and says so; see `truncate_output`."""
     FAIL = "fail"
     """The call has failed, and the model is told the size and the limit."""
     STORE = "store"
@@ -60,7 +60,7 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
 
     `preview` is how the text begins, at most 2,000 bytes and no more than fits the limit. An
     error is never replaced by another one: where outputs fail, it is cut. Where the store fails,
-    too. What `read_back_tool` gives is left alone.
+    too. What `read_artifact_tool` gives is left alone.
     """
 
     default_bytes: int | None = 150_000
@@ -70,11 +70,11 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
     from_metadata: bool = True
     """Whether a tool may say by `agentkit.tool_output_limit` how much is enough, also if it is more
     than the default. Who makes specs of a foreign server's words leaves such keys out."""
-    action: Overflow = Overflow.CLIP
+    action: OverflowAction = OverflowAction.CLIP
     store: ArtifactStore | None = None
-    """Needed by `Overflow.STORE`; give the same one to `read_back_tool`."""
+    """Needed by `OverflowAction.STORE`; give the same one to `read_artifact_tool`."""
     read_bytes: int = READ_BYTES
-    """How much the stub proposes to read at once; no more than `read_back_tool` gives."""
+    """How much the stub proposes to read at once; no more than `read_artifact_tool` gives."""
 
     def __post_init__(self) -> None:
         """Check the limits.
@@ -85,8 +85,8 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
         for limit in (self.default_bytes, self.read_bytes, *self.per_tool.values()):
             if limit is not None and limit < 1:
                 raise ValueError(f"a limit is at least 1 byte, not {limit}; None is no limit")
-        if self.action is Overflow.STORE and self.store is None:
-            raise ValueError("Overflow.STORE needs a store, such as MemoryArtifacts()")
+        if self.action is OverflowAction.STORE and self.store is None:
+            raise ValueError("OverflowAction.STORE needs a store, such as MemoryArtifacts()")
 
     def limit_of(self, spec: ToolSpec) -> int | None:
         """Say how many bytes the outputs of a tool may have; None is no limit."""
@@ -97,7 +97,7 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
             return own
         return self.default_bytes
 
-    def apply(self, outcome: ToolOutcome, spec: ToolSpec, request: ToolRequest) -> ToolOutcome:
+    def apply(self, outcome: ToolOutcome, spec: ToolSpec, request: ToolInvocation) -> ToolOutcome:
         """Bring what came of a call to size; the same object where it has it already.
 
         Never fails. Writes to the store where that is wanted, and does nothing else.
@@ -107,13 +107,13 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
         if limit is None or spec.metadata.get(READS_BACK) is True:
             return outcome
         # Most outputs are short, and a cut of them is the same object.
-        clipped = clip(result.output, limit)
+        clipped = truncate_output(result.output, limit)
         if clipped is result.output:
             return outcome
-        if self.action is Overflow.STORE and self.store is not None:
+        if self.action is OverflowAction.STORE and self.store is not None:
             stored = self._stored(result.output, limit, request, self.store)
             clipped = clipped if stored is None else stored
-        elif self.action is Overflow.FAIL and not result.is_error:
+        elif self.action is OverflowAction.FAIL and not result.is_error:
             text = (
                 f"The output of {spec.name} has {size_of(result.output)} bytes, and no more than "
                 f"{limit} are allowed. Ask for less of it."
@@ -124,7 +124,7 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
         return replace(outcome, result=replace(result, output=clipped))
 
     def _stored(
-        self, output: ToolOutput, limit: int, request: ToolRequest, store: ArtifactStore
+        self, output: ToolOutput, limit: int, request: ToolInvocation, store: ArtifactStore
     ) -> ToolOutput | None:
         text = without_lone_surrogates(text_of(output))
         try:

@@ -9,9 +9,9 @@ from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core._functions._schema_tool import SchemaTool
 from agentkit_tools_core._outputs._artifacts import (
+    ArtifactSlice,
     ArtifactStore,
     InvalidOffset,
-    Slice,
     UnknownArtifact,
 )
 
@@ -22,11 +22,12 @@ READS_BACK: Final = "agentkit.reads_back"
 """The key in a spec's metadata of a tool whose outputs are not limited again."""
 
 
-def read_back_tool(store: ArtifactStore, *, max_bytes: int = READ_BYTES) -> SchemaTool:
+def read_artifact_tool(store: ArtifactStore, *, max_bytes: int = READ_BYTES) -> SchemaTool:
     """Make the tool `tool_result_read`, by which a model reads what was stored.
 
-    Its results are `Slice`s as JSON, and are not limited otherwise. It reads any text whose id it
-    is given: give each group of sessions that must not see each other's texts its own store.
+    Its results are `ArtifactSlice`s as JSON, and are not limited otherwise. It reads any text
+    whose id it is given: give each group of sessions that must not see each
+    other's texts its own store.
 
     Args:
         store: Where the texts are.
@@ -38,7 +39,7 @@ def read_back_tool(store: ArtifactStore, *, max_bytes: int = READ_BYTES) -> Sche
     if max_bytes < 1:
         raise ValueError(f"max_bytes is at least 1, not {max_bytes}")
 
-    def read(arguments: dict[str, JsonValue], context: ToolContext) -> Slice:
+    def read(arguments: dict[str, JsonValue], context: ToolContext) -> ArtifactSlice:
         artifact_id = arguments["id"]
         offset, limit = arguments.get("offset", 0), arguments.get("limit", max_bytes)
         if not isinstance(artifact_id, str):

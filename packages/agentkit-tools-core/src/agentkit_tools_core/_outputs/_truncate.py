@@ -30,7 +30,7 @@ from agentkit_core import (
 P = TypeVar("P", bound=Part)
 
 
-def clip(output: ToolOutput, max_bytes: int) -> ToolOutput:
+def truncate_output(output: ToolOutput, max_bytes: int) -> ToolOutput:
     """Cut an output that is too long; the same object when it is not.
 
     Text, also inside parts and files, ends with `[tool output truncated: original_bytes=N]`. A
@@ -68,12 +68,12 @@ def text_of(output: ToolOutput) -> str:
 
 
 def size_of(output: ToolOutput) -> int:
-    """Measure what `clip` counts: bytes of text, media and bytes left out."""
+    """Measure what `truncate_output` counts: bytes of text, media and bytes left out."""
     return sum(map(_size, _texts_of(output)))
 
 
 def is_media(part: Part) -> bool:
-    """Whether a part has nothing that `clip` counts, and is never cut."""
+    """Whether a part has nothing that `truncate_output` counts, and is never cut."""
     return _text_of(part) is None
 
 

@@ -20,7 +20,7 @@ from agentkit_tools_core._contract._permissions import (
     PolicyFacts,
 )
 from agentkit_tools_core._policies._exec_wrappers import MULTI_CALL, Commands, base_name, unwrap
-from agentkit_tools_core._policies._path import Outside, listed
+from agentkit_tools_core._policies._path import UnlistedAction, listed
 from agentkit_tools_core._policies._paths import UnresolvablePath, is_within, resolve_path
 from agentkit_tools_core._policies._program_lookup import find_program, is_found_by_name, names_of
 from agentkit_tools_core._policies._requests import AnyPath
@@ -71,7 +71,7 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
     """Names of variables that commands of `allowed` may be run with, besides the harmless ones."""
     allowed_cwds: tuple[AnyPath, ...] = ()
     """Folders to run in; resolved when the policy is made. Empty means anywhere."""
-    unknown: Outside = Outside.ASK
+    unknown: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:
         """Check the lists.
@@ -79,7 +79,7 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
         Raises:
             TypeError: A list is a single text, or an entry is none.
             ValueError: An entry is empty or badly quoted, a folder cannot be followed, or
-                `unknown` is no `Outside`.
+                `unknown` is no `UnlistedAction`.
         """
         for name in ("allowed", "denied", "denied_env", "allowed_env"):
             given = listed(name, getattr(self, name))
@@ -98,7 +98,7 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
             raise ValueError(f"allowed_cwds holds a path that leads nowhere: {error}") from None
         listed("allowed_cwds", self.allowed_cwds)
         force_setattr(self, "allowed_cwds", folders)
-        force_setattr(self, "unknown", Outside(self.unknown))
+        force_setattr(self, "unknown", UnlistedAction(self.unknown))
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
         """Decide; looks for programs and reads links, and runs nothing."""
@@ -164,7 +164,7 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
 
     def _unknown(self, what: str) -> Decision:
         reason = f"{what} is not among the allowed commands"
-        if self.unknown is Outside.DENY:
+        if self.unknown is UnlistedAction.DENY:
             return Deny(reason, "command_not_allowed")
         return Ask(reason)
 

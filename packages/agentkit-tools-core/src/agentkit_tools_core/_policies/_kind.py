@@ -15,7 +15,7 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     PolicyFacts,
 )
-from agentkit_tools_core._policies._path import Outside, listed
+from agentkit_tools_core._policies._path import UnlistedAction, listed
 
 _ALLOW: Final = Allow()
 
@@ -33,7 +33,7 @@ class McpPolicy(Struct, frozen=True, kw_only=True):
     """Names of servers that must not be used."""
     auth_scopes: tuple[str, ...] = ()
     """Rights that may be used. Empty means none."""
-    untrusted: Outside = Outside.ASK
+    untrusted: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:
         """Check the lists.
@@ -41,13 +41,13 @@ class McpPolicy(Struct, frozen=True, kw_only=True):
         Raises:
             TypeError: A list is a single text, or an entry is none.
             ValueError: An entry is empty, a server is trusted and denied, or `untrusted` is no
-                `Outside`.
+                `UnlistedAction`.
         """
         for name in ("trusted", "denied", "auth_scopes"):
             force_setattr(self, name, _texts(name, getattr(self, name)))
         if both := {*self.trusted} & {*self.denied}:
             raise ValueError(f"trusted and denied both hold {min(both)!r}")
-        force_setattr(self, "untrusted", Outside(self.untrusted))
+        force_setattr(self, "untrusted", UnlistedAction(self.untrusted))
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
         """Decide by the server's name, and the right's."""
@@ -64,7 +64,7 @@ class McpPolicy(Struct, frozen=True, kw_only=True):
                 return Deny(f"the scope {scope} is not allowed", "auth_scope_not_allowed")
         if not self.trusted or server in self.trusted:
             return _ALLOW
-        if self.untrusted is Outside.DENY:
+        if self.untrusted is UnlistedAction.DENY:
             return Deny(f"the server {server} is not trusted", "server_not_trusted")
         return Ask(f"the server {server} is not trusted")
 

@@ -24,7 +24,7 @@ _READING: Final = frozenset({"filesystem.read", "filesystem.list"})
 _ALLOW: Final = Allow()
 
 
-class Outside(StrEnum):
+class UnlistedAction(StrEnum):
     """What a policy says of what is on none of its lists."""
 
     ASK = "ask"
@@ -57,18 +57,18 @@ class PathPolicy(Struct, frozen=True, kw_only=True):
     """What must not be changed. It is not allowed by that: list it under `allowed` too."""
     protected: tuple[AnyPath, ...] = ()
     """What must not be touched, even in an allowed folder."""
-    outside: Outside = Outside.ASK
+    outside: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:
         """Resolve the folders.
 
         Raises:
             TypeError: A list is a single text, or holds what is no path.
-            ValueError: A path is empty, cannot be followed, or `outside` is no `Outside`.
+            ValueError: A path is empty, cannot be followed, or `outside` is no `UnlistedAction`.
         """
         for name in ("allowed", "read_only", "protected"):
             force_setattr(self, name, _roots(name, getattr(self, name)))
-        force_setattr(self, "outside", Outside(self.outside))
+        force_setattr(self, "outside", UnlistedAction(self.outside))
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
         """Decide; looks at links and folders on the way, and reads no file."""
@@ -107,7 +107,7 @@ class PathPolicy(Struct, frozen=True, kw_only=True):
         roots = _given(self.allowed)
         if all(any(is_within(one, root) for root in roots) for one in judged):
             return _ALLOW
-        if self.outside is Outside.DENY:
+        if self.outside is UnlistedAction.DENY:
             return Deny(f"{path} is outside the allowed folders", "path_not_allowed")
         return Ask(f"{path} is outside the allowed folders")
 

@@ -135,7 +135,7 @@ def use_mcp_auth_scope(server: str, scope: str) -> PermissionRequest:
     return _about_server("use_auth_scope", f"use {scope} at {server}", server, "scope", scope)
 
 
-def custom(
+def custom_permission(
     kind: str, summary: str, metadata: Mapping[str, JsonValue] | None = None
 ) -> PermissionRequest:
     """Ask for something of one's own.

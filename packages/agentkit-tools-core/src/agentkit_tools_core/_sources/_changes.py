@@ -27,7 +27,7 @@ class CatalogueChanges(Struct, frozen=True, omit_defaults=True):
         return bool(self.added or self.removed or self.changed)
 
 
-def digests(specs: Iterable[ToolSpec]) -> dict[str, str]:
+def spec_digests(specs: Iterable[ToolSpec]) -> dict[str, str]:
     """Sum up specs: from each name, in order, to 16 hexadecimal digits of all that it says.
 
     Equal specs have equal digests, in any process.
@@ -42,13 +42,13 @@ def catalogue_changes(before: Mapping[str, str], specs: Iterable[ToolSpec]) -> C
     """Say what changed since then.
 
     Args:
-        before: What `digests` said then.
+        before: What `spec_digests` said then.
         specs: What there is now.
 
     Raises:
         TypeError: A schema or metadata are not JSON.
     """
-    now = digests(specs)
+    now = spec_digests(specs)
     return CatalogueChanges(
         added=tuple(name for name in now if name not in before),
         removed=tuple(name for name in before if name not in now),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agentkit_core import JsonValue, ToolSpec
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._permissions import PermissionRequest
-from agentkit_tools_core._contract._request import ToolRequest
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool
 
 
@@ -38,7 +38,7 @@ class _Renaming:
     def inline(self) -> bool:
         return self._tool.inline
 
-    def permissions(self, request: ToolRequest, /) -> Sequence[PermissionRequest]:
+    def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         return self._tool.permissions(replace(request, name=self._name))
 
     def bind(self, given: Mapping[str, JsonValue], /) -> Any:

@@ -114,7 +114,7 @@ class _OneSource(_Around):
         return told, hidden
 
 
-class Prefixed(_OneSource):
+class PrefixedTools(_OneSource):
     """A source whose tools are called `<prefix>_<name>`.
 
     A tool itself sees its own name in the request. Names that a result adds
@@ -144,7 +144,7 @@ class Prefixed(_OneSource):
         return None if tool is None else under_its_own_name(tool, called=name)
 
 
-class Renamed(_OneSource):
+class RenamedTools(_OneSource):
     """A source some of whose tools have other names; the old ones lead nowhere.
 
     A tool itself sees its own name in the request. Names that are not there, maybe not yet, are
@@ -184,7 +184,7 @@ class Renamed(_OneSource):
         return None if name in self._new else self._source.get(name)
 
 
-class Filtered(_OneSource):
+class FilteredTools(_OneSource):
     """A source of which only some tools are there: the others are not told and not called."""
 
     def __init__(self, source: ToolSource, predicate: Callable[[ToolSpec], bool]) -> None:
@@ -207,7 +207,7 @@ class Filtered(_OneSource):
         return tool if tool is not None and self._predicate(tool.spec) else None
 
 
-class Unadvertised(_OneSource):
+class HiddenTools(_OneSource):
     """A source of which a model is told nothing; its tools can be called, and all are hidden."""
 
     def __init__(self, source: ToolSource) -> None:
@@ -233,7 +233,7 @@ class Collision(StrEnum):
     """`DuplicateTool` is raised."""
 
 
-class Federated(_Around):
+class CombinedTools(_Around):
     """Several sources as one, source by source in their order.
 
     Of two tools with one name one wins, and it is the one that is called as well as the one

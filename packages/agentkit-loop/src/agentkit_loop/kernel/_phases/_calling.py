@@ -29,7 +29,7 @@ from agentkit_loop.events import (
 from agentkit_loop.kernel import _recovery as _lost
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import CallModel, StartTimer
-from agentkit_loop.kernel._inputs import Cancel, Close, Lost, ModelFailed, ModelResponded
+from agentkit_loop.kernel._inputs import Cancel, Close, EffectLost, ModelFailed, ModelResponded
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
 from agentkit_loop.kernel._phases._common import Handlers, handlers
 from agentkit_loop.kernel._rounds import interrupt_round, open_round, pump, with_own_ids
@@ -110,7 +110,7 @@ def failed(draft: Draft, given: ModelFailed) -> Phase:
     return Phase.BACKOFF
 
 
-def lost(draft: Draft, given: Lost) -> Phase:
+def lost(draft: Draft, given: EffectLost) -> Phase:
     """Make another attempt: it counts, so that a process that keeps dying does not pay for ever."""
     if not isinstance(draft.answered, CallModel):
         return _lost.lost(draft, given)
@@ -175,5 +175,5 @@ def _without_calls(item: Item) -> Item:
 
 
 HANDLERS: Final[Handlers] = handlers(
-    cancelled, {ModelResponded: responded, ModelFailed: failed, Lost: lost}
+    cancelled, {ModelResponded: responded, ModelFailed: failed, EffectLost: lost}
 )

@@ -24,17 +24,17 @@ from agentkit_loop.kernel._inputs import (
     Close,
     Configure,
     Continue,
+    EffectLost,
     Input,
     Lane,
-    Lost,
     Resolve,
-    Started,
     Submit,
     TimerFired,
     ToolAsked,
     ToolDone,
     ToolProgressed,
     ToolSpent,
+    ToolStarted,
     Unqueue,
 )
 from agentkit_loop.kernel._recovery import lost, unknown_outcome
@@ -98,7 +98,7 @@ def configured(draft: Draft, given: Configure) -> Phase:
     return draft.phase
 
 
-def started(draft: Draft, given: Started) -> Phase:
+def started(draft: Draft, given: ToolStarted) -> Phase:
     """Note that a tool is about to run."""
     effect = draft.out[given.effect_id]
     draft.out[given.effect_id] = replace(effect, started=True)
@@ -239,13 +239,13 @@ ANYWHERE: Final[Handlers] = {
     Configure: configured,
     Resolve: resolved,
     CancelCall: call_cancelled,
-    Started: started,
+    ToolStarted: started,
     ToolProgressed: progressed,
     ToolSpent: spent,
     ToolAsked: tool_asked,
     ToolDone: tool_done,
     TimerFired: timer_fired,
-    Lost: lost,
+    EffectLost: lost,
 }
 """What a phase does where it has nothing of its own to say."""
 
