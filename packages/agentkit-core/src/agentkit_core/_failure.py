@@ -47,30 +47,33 @@ class ProviderFailure(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `message` is for people and holds no secret; everything that code may want to decide on
     has a field of its own.
+
+    Attributes:
+        retryable: Whether the same request may succeed later.
+        retry_after_s: The least wait that the provider asked for, in seconds; None when it asked
+            for none.
+        status: The HTTP status; None when no response arrived or the failure came inside a stream.
+        code: The provider's own code.
+        type: The provider's own type of error.
+        param: The part of the request that the provider blames.
+        request_id: The provider's name of the request, for its support.
+        tokens: For `context_length`: how many tokens the request had, where the provider says so.
+        token_limit: For `context_length`: how many it may have, where the provider says so.
+        raw: The provider's error body as it came, cut where it is long.
     """
 
     kind: FailureKind
     message: str
     retryable: bool = False
-    """Whether the same request may succeed later."""
     retry_after_s: float | None = None
-    """The least wait that the provider asked for, in seconds; None when it asked for none."""
     status: int | None = None
-    """The HTTP status; None when no response arrived or the failure came inside a stream."""
     code: str | None = None
-    """The provider's own code."""
     type: str | None = None
-    """The provider's own type of error."""
     param: str | None = None
-    """The part of the request that the provider blames."""
     request_id: str | None = None
-    """The provider's name of the request, for its support."""
     tokens: int | None = None
-    """For `context_length`: how many tokens the request had, where the provider says so."""
     token_limit: int | None = None
-    """For `context_length`: how many it may have, where the provider says so."""
     raw: JsonValue = None
-    """The provider's error body as it came, cut where it is long."""
 
     def describe(self) -> str:
         """Say it in one line: kind, status, code, message, wait."""

@@ -47,18 +47,20 @@ class Provenance(Struct, frozen=True, omit_defaults=True):
 
     Signatures, item ids and encrypted reasoning are worth something only to where they
     came from: `same_model` says whether that is so.
+
+    Attributes:
+        provider: Who answered: `openai`, `groq`, …
+        api: The wire protocol: `openai_chat`, …
+        model: The model that was asked for.
+        response_id: The provider's own id of the response.
+        response_model: The model that answered, where the provider names it.
     """
 
     provider: str
-    """Who answered: `openai`, `groq`, …"""
     api: str
-    """The wire protocol: `openai_chat`, …"""
     model: str
-    """The model that was asked for."""
     response_id: str | None = None
-    """The provider's own id of the response."""
     response_model: str | None = None
-    """The model that answered, where the provider names it."""
 
     def same_model(self, provider: str, api: str, model: str) -> bool:
         """Whether provider, protocol and requested model are all these."""
@@ -74,25 +76,28 @@ class Item(Struct, frozen=True, omit_defaults=True):
     Raises:
         MisplacedPart: A tool call outside an assistant item, a tool result outside a tool
             item, or anything else inside one.
+
+    Attributes:
+        parts: In the order in which they were said.
+        created_at: When it was appended, in milliseconds since the Unix epoch; given by the caller.
+        provenance: Assistant items: who made it.
+        finish_reason: Assistant items: why the response ended.
+        usage: Assistant items: what the response used.
+        failure: Assistant items that are the partial output of a failed response: what went wrong.
+        interrupted: Assistant items: whether the response was cut off, by cancelling or by a
+            failure.
     """
 
     kind: ItemKind
     parts: tuple[Part, ...] = ()
-    """In the order in which they were said."""
     metadata: MetadataMap = field(default_factory=dict)
     id: MessageId | None = None
     created_at: int | None = None
-    """When it was appended, in milliseconds since the Unix epoch; given by the caller."""
     provenance: Provenance | None = None
-    """Assistant items: who made it."""
     finish_reason: FinishReason | None = None
-    """Assistant items: why the response ended."""
     usage: Usage | None = None
-    """Assistant items: what the response used."""
     failure: ProviderFailure | None = None
-    """Assistant items that are the partial output of a failed response: what went wrong."""
     interrupted: bool = False
-    """Assistant items: whether the response was cut off, by cancelling or by a failure."""
 
     def __post_init__(self) -> None:
         tool_item = self.kind is ItemKind.TOOL

@@ -94,11 +94,14 @@ class Text(_Part, frozen=True, tag="text"):
 
 
 class Media(_Part, frozen=True, tag="media"):
-    """Audio, an image, a video, or other bytes that a model takes or gives."""
+    """Audio, an image, a video, or other bytes that a model takes or gives.
+
+    Attributes:
+        mime_type: Such as `image/png`; empty where nobody said.
+    """
 
     modality: Modality
     mime_type: str
-    """Such as `image/png`; empty where nobody said."""
     data: DataRef
 
 
@@ -111,11 +114,14 @@ class File(_Part, frozen=True, tag="file"):
 
 
 class Structured(_Part, frozen=True, tag="structured"):
-    """A JSON value that is to stay one: typed output of a model, typed input for it."""
+    """A JSON value that is to stay one: typed output of a model, typed input for it.
+
+    Attributes:
+        schema: The JSON Schema that `value` follows, where one was agreed.
+    """
 
     value: JsonValue
     schema: dict[str, JsonValue] | None = None
-    """The JSON Schema that `value` follows, where one was agreed."""
 
 
 class Reasoning(_Part, frozen=True, tag="reasoning"):
@@ -123,14 +129,16 @@ class Reasoning(_Part, frozen=True, tag="reasoning"):
 
     A provider that wants it back unchanged keeps its signature, or the encrypted original,
     in `metadata` under its own name.
+
+    Attributes:
+        summary: The text that is shown: raw thoughts or a summary; None when there is none.
+        data: Reasoning that is not text, such as an encrypted block.
+        redacted: Whether the provider withholds the text.
     """
 
     summary: str | None = None
-    """The text that is shown: raw thoughts or a summary; None when there is none."""
     data: DataRef | None = None
-    """Reasoning that is not text, such as an encrypted block."""
     redacted: bool = False
-    """Whether the provider withholds the text."""
 
 
 class ToolCall(_Part, frozen=True, tag="tool_call"):
@@ -139,15 +147,17 @@ class ToolCall(_Part, frozen=True, tag="tool_call"):
     Arguments that are not a JSON object are kept as they came in `raw_input`, with
     `input` empty and `input_error` saying what is wrong: such a call is answered with an
     error, never run.
+
+    Attributes:
+        raw_input: The arguments' text, where `input` could not be read from it.
+        input_error: Why `input` could not be read; None when it is good.
     """
 
     id: ToolCallId
     name: str
     input: dict[str, JsonValue] = field(default_factory=dict)
     raw_input: str | None = None
-    """The arguments' text, where `input` could not be read from it."""
     input_error: str | None = None
-    """Why `input` could not be read; None when it is good."""
 
 
 class ToolFailure(StrEnum):
@@ -206,31 +216,36 @@ ToolOutput = TextOutput | StructuredOutput | PartsOutput | FilesOutput
 
 
 class ToolResult(_Part, frozen=True, tag="tool_result"):
-    """What a tool gave, or why it gave nothing, in answer to the call with that id."""
+    """What a tool gave, or why it gave nothing, in answer to the call with that id.
+
+    Attributes:
+        failure: For an error: what is known of the reason.
+        started: Whether the tool itself ran at all.
+        details: For people and logs; never sent to a model.
+        usage: Model calls that the tool made by itself.
+        added_tools: Names of tools that the model may use from here on.
+    """
 
     call_id: ToolCallId
     output: ToolOutput
     is_error: bool = False
     failure: ToolFailure | None = None
-    """For an error: what is known of the reason."""
     started: bool = True
-    """Whether the tool itself ran at all."""
     details: JsonValue = None
-    """For people and logs; never sent to a model."""
     usage: Usage | None = None
-    """Model calls that the tool made by itself."""
     added_tools: tuple[str, ...] = ()
-    """Names of tools that the model may use from here on."""
 
 
 class Custom(_Part, frozen=True, tag="custom"):
     """A block that only its owner understands; kept, and given back to its owner as it is.
 
     Everyone else leaves it out of requests.
+
+    Attributes:
+        kind: Namespaced like a metadata key: `anthropic_messages.server_tool_use`.
     """
 
     kind: str
-    """Namespaced like a metadata key: `anthropic_messages.server_tool_use`."""
     value: JsonValue = None
     data: DataRef | None = None
 

@@ -17,18 +17,21 @@ from agentkit_core._streaming._response import ModelEvent
 
 
 class WireRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An HTTP request, ready to be sent, but for the address and the key."""
+    """An HTTP request, ready to be sent, but for the address and the key.
+
+    Attributes:
+        path: Below the endpoint's base URL, with its leading slash: `/chat/completions`.
+        body: Whole; valid UTF-8 JSON for every protocol so far.
+        headers: What the protocol itself needs; never a key.
+        metadata: What the encoder decided (a thinking level that was clamped, options dropped); it
+            goes into the metadata of the response's item.
+    """
 
     path: str
-    """Below the endpoint's base URL, with its leading slash: `/chat/completions`."""
     body: bytes
-    """Whole; valid UTF-8 JSON for every protocol so far."""
     method: str = "POST"
     headers: dict[str, str] = field(default_factory=dict)
-    """What the protocol itself needs; never a key."""
     metadata: MetadataMap = field(default_factory=dict)
-    """What the encoder decided (a thinking level that was clamped, options dropped); it goes into
-    the metadata of the response's item."""
 
 
 class ResponseDecoder(Protocol):

@@ -54,13 +54,16 @@ class JsonFormat(Struct, frozen=True, tag="json", tag_field="type"):
 
 
 class JsonSchemaFormat(Struct, frozen=True, tag="json_schema", tag_field="type"):
-    """The answer is to be JSON that follows a schema."""
+    """The answer is to be JSON that follows a schema.
+
+    Attributes:
+        strict: Whether the provider must follow the schema to the letter.
+    """
 
     schema: dict[str, JsonValue]
     name: str = "answer"
     description: str | None = None
     strict: bool | None = None
-    """Whether the provider must follow the schema to the letter."""
 
 
 ResponseFormat = JsonFormat | JsonSchemaFormat
@@ -91,19 +94,25 @@ class ToolsEnd(Struct, frozen=True, tag="tools_end", tag_field="type"):
 
 
 class ItemEnd(Struct, frozen=True, tag="item_end", tag_field="type"):
-    """A cache mark after an item of the request."""
+    """A cache mark after an item of the request.
+
+    Attributes:
+        item: Position in `ModelRequest.items`.
+    """
 
     item: int
-    """Position in `ModelRequest.items`."""
 
 
 class PartEnd(Struct, frozen=True, tag="part_end", tag_field="type"):
-    """A cache mark after one part of an item."""
+    """A cache mark after one part of an item.
+
+    Attributes:
+        item: Position in `ModelRequest.items`.
+        part: Position in that item's parts.
+    """
 
     item: int
-    """Position in `ModelRequest.items`."""
     part: int
-    """Position in that item's parts."""
 
 
 CacheMark = ToolsEnd | ItemEnd | PartEnd
@@ -111,29 +120,35 @@ CacheMark = ToolsEnd | ItemEnd | PartEnd
 
 
 class CacheRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Asks for prompt caching."""
+    """Asks for prompt caching.
+
+    Attributes:
+        marks: Where prefixes end; None leaves the plan to the projection.
+        key: Requests with the same key should find each other's cache.
+    """
 
     mode: CacheMode = CacheMode.BEST_EFFORT
     marks: tuple[CacheMark, ...] | None = None
-    """Where prefixes end; None leaves the plan to the projection."""
     retention: CacheRetention = CacheRetention.DEFAULT
     key: str | None = None
-    """Requests with the same key should find each other's cache."""
 
 
 class Timeouts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How long to wait for a model, in seconds; None is for ever."""
+    """How long to wait for a model, in seconds; None is for ever.
+
+    Attributes:
+        connect_s: For the connection to stand.
+        first_byte_s: From the request to the first byte of the answer.
+        idle_s: Between two reads of a streamed answer; a provider's pings count as life.
+        no_content_s: Between two pieces of content; pings do not count.
+        total_s: For the whole call.
+    """
 
     connect_s: float | None = 10.0
-    """For the connection to stand."""
     first_byte_s: float | None = 600.0
-    """From the request to the first byte of the answer."""
     idle_s: float | None = 60.0
-    """Between two reads of a streamed answer; a provider's pings count as life."""
     no_content_s: float | None = None
-    """Between two pieces of content; pings do not count."""
     total_s: float | None = None
-    """For the whole call."""
 
 
 class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -141,6 +156,11 @@ class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Raises:
         TypeError: An extra field does not stand under the name of its protocol.
+
+    Attributes:
+        parallel_tool_calls: Whether the model may call several tools at once.
+        extra: Fields of one protocol, by the name of its api: `{"openai_chat": {"n": 2}}` is merged
+            last into the body that `openai_chat` sends; other protocols leave it alone.
     """
 
     thinking: ThinkingLevel | None = None
@@ -151,13 +171,10 @@ class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     stop_sequences: tuple[str, ...] = ()
     tool_choice: ToolChoice | None = None
     parallel_tool_calls: bool | None = None
-    """Whether the model may call several tools at once."""
     response_format: ResponseFormat | None = None
     cache: CacheRequest | None = None
     timeouts: Timeouts = Timeouts()
     extra: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
-    """Fields of one protocol, by the name of its api: `{"openai_chat": {"n": 2}}` is merged last
-    into the body that `openai_chat` sends; other protocols leave it alone."""
 
     def __post_init__(self) -> None:
         for api, fields in self.extra.items():
@@ -169,18 +186,21 @@ class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One question to a model."""
+    """One question to a model.
+
+    Attributes:
+        model: The model's id, as its provider knows it.
+        items: The history, oldest first; any history: the projection makes it sendable.
+        tools: In the order in which they are offered; keep it stable, providers cache by prefix.
+        streamed: Whether the answer should come in pieces.
+        metadata: For whoever handles the request on its way; a projection sends none of it.
+    """
 
     model: str
-    """The model's id, as its provider knows it."""
     items: Sequence[Item] = ()
-    """The history, oldest first; any history: the projection makes it sendable."""
     tools: tuple[ToolSpec, ...] = ()
-    """In the order in which they are offered; keep it stable, providers cache by prefix."""
     options: ModelOptions = ModelOptions()
     streamed: bool = True
-    """Whether the answer should come in pieces."""
     session_id: SessionId | None = None
     turn_id: TurnId | None = None
     metadata: MetadataMap = field(default_factory=dict)
-    """For whoever handles the request on its way; a projection sends none of it."""

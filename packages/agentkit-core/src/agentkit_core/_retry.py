@@ -12,15 +12,18 @@ from agentkit_core._failure import ProviderFailure
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How often a model is asked again, and how long to wait before it."""
+    """How often a model is asked again, and how long to wait before it.
+
+    Attributes:
+        max_attempts: Attempts at one model call, the first included; 1 means never again.
+        first_wait_s: The wait after the first attempt; it doubles after each further one.
+        max_wait_s: The longest wait. A provider that asks for a longer one is not asked again, and
+            the failure says for how long it asked.
+    """
 
     max_attempts: int = 3
-    """Attempts at one model call, the first included; 1 means never again."""
     first_wait_s: float = 0.5
-    """The wait after the first attempt; it doubles after each further one."""
     max_wait_s: float = 60.0
-    """The longest wait. A provider that asks for a longer one is not asked again, and the failure
-    says for how long it asked."""
 
 
 def wait_before_retry_s(

@@ -23,20 +23,24 @@ from agentkit_core._metadata import MetadataMap
 
 
 class TokenUsage(Struct, frozen=True, omit_defaults=True):
-    """Token counts, disjoint, each at least 0 or None for "not reported"."""
+    """Token counts, disjoint, each at least 0 or None for "not reported".
+
+    Attributes:
+        input: Prompt tokens that no cache served and none took.
+        output: Tokens of the answer, reasoning included.
+        cache_read: Prompt tokens served from the provider's cache.
+        cache_write: Prompt tokens written to the provider's cache.
+        reasoning: The share of `output` that was spent on reasoning.
+        cache_write_1h: The share of `cache_write` that the provider keeps for an hour, which costs
+            more.
+    """
 
     input: int | None = None
-    """Prompt tokens that no cache served and none took."""
     output: int | None = None
-    """Tokens of the answer, reasoning included."""
     cache_read: int | None = None
-    """Prompt tokens served from the provider's cache."""
     cache_write: int | None = None
-    """Prompt tokens written to the provider's cache."""
     reasoning: int | None = None
-    """The share of `output` that was spent on reasoning."""
     cache_write_1h: int | None = None
-    """The share of `cache_write` that the provider keeps for an hour, which costs more."""
 
     @property
     def prompt(self) -> int | None:
@@ -74,10 +78,14 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True):
 
 
 class CostUsage(Struct, frozen=True, omit_defaults=True):
-    """Money, per currency. Empty means that no price is known, not that it was free."""
+    """Money, per currency. Empty means that no price is known, not that it was free.
+
+    Attributes:
+        amounts: ISO 4217 code to amount, in whole units of that currency (`{"USD":
+            Decimal("0.01")}`).
+    """
 
     amounts: dict[str, Decimal] = field(default_factory=dict)
-    """ISO 4217 code to amount, in whole units of that currency (`{"USD": Decimal("0.01")}`)."""
 
     @property
     def amount(self) -> Decimal | None:
@@ -103,18 +111,21 @@ class CostUsage(Struct, frozen=True, omit_defaults=True):
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """What some requests used: tokens, money, and for how many of them that is known."""
+    """What some requests used: tokens, money, and for how many of them that is known.
+
+    Attributes:
+        requests: How many requests this is the usage of.
+        reported_requests: How many of them reported their tokens to the end.
+        priced_requests: How many of them have a price in `cost`.
+        metadata: The vendors' raw numbers (`<owner>.usage`), of the last request that brought some.
+    """
 
     tokens: TokenUsage = TokenUsage()
     cost: CostUsage = CostUsage()
     requests: int = 0
-    """How many requests this is the usage of."""
     reported_requests: int = 0
-    """How many of them reported their tokens to the end."""
     priced_requests: int = 0
-    """How many of them have a price in `cost`."""
     metadata: MetadataMap = field(default_factory=dict)
-    """The vendors' raw numbers (`<owner>.usage`), of the last request that brought some."""
 
     @property
     def exact(self) -> bool:

@@ -65,26 +65,29 @@ class TurnEnd(StrEnum):
 
 
 class TurnResult(Struct, frozen=True, omit_defaults=True):
-    """What a turn came to."""
+    """What a turn came to.
+
+    Attributes:
+        items: Everything the turn produced, in order: assistant and tool items.
+        usage: The sum over the turn's model calls, failed attempts included.
+        model_calls: How many model calls were answered.
+        tool_calls: How many tool calls were asked for.
+        limit: The name of the limit that was reached: `max_model_calls`, …
+        failure: For `error`: how the model call failed, if it was one.
+        error: For `error`: what went wrong, if it was no model call.
+        partial: For `error`: what came of the answer that failed, as far as it came.
+    """
 
     turn_id: TurnId
     end: TurnEnd
     items: tuple[Item, ...] = ()
-    """Everything the turn produced, in order: assistant and tool items."""
     usage: Usage = Usage()
-    """The sum over the turn's model calls, failed attempts included."""
     model_calls: int = 0
-    """How many model calls were answered."""
     tool_calls: int = 0
-    """How many tool calls were asked for."""
     limit: str | None = None
-    """The name of the limit that was reached: `max_model_calls`, …"""
     failure: ProviderFailure | None = None
-    """For `error`: how the model call failed, if it was one."""
     error: str | None = None
-    """For `error`: what went wrong, if it was no model call."""
     partial: Item | None = None
-    """For `error`: what came of the answer that failed, as far as it came."""
 
     @property
     def text(self) -> str:
@@ -110,11 +113,14 @@ class RunFinished(_Event, frozen=True, tag="run_finished"):
 
 
 class InputQueued(_Event, frozen=True, tag="input_queued"):
-    """The host's input was accepted; it reaches the transcript at the next safe point."""
+    """The host's input was accepted; it reaches the transcript at the next safe point.
+
+    Attributes:
+        lane: `next` for the next turn, `steer` for the running one.
+    """
 
     items: tuple[Item, ...]
     lane: str
-    """`next` for the next turn, `steer` for the running one."""
 
 
 class InputRejected(_Event, frozen=True, tag="input_rejected"):
@@ -131,10 +137,13 @@ class InputWithdrawn(_Event, frozen=True, tag="input_withdrawn"):
 
 
 class SettingsChanged(_Event, frozen=True, tag="settings_changed"):
-    """The host changed what applies from the next model call on."""
+    """The host changed what applies from the next model call on.
+
+    Attributes:
+        model: The model's id from now on.
+    """
 
     model: str
-    """The model's id from now on."""
     options: ModelOptions
 
 
@@ -149,11 +158,14 @@ class TurnFinished(_Event, frozen=True, tag="turn_finished"):
 
 
 class ItemsAppended(_Event, frozen=True, tag="items_appended"):
-    """Items were appended to the transcript."""
+    """Items were appended to the transcript.
+
+    Attributes:
+        revision: The transcript's revision after it; grows by one with every change.
+    """
 
     items: tuple[Item, ...]
     revision: int
-    """The transcript's revision after it; grows by one with every change."""
 
 
 class TranscriptRewritten(_Event, frozen=True, tag="transcript_rewritten"):
@@ -187,33 +199,42 @@ class MutationOutcome(StrEnum):
 
 
 class MutationFinished(_Event, frozen=True, tag="mutation_finished"):
-    """The mutators are done; `transcript_rewritten` comes before it where they changed it."""
+    """The mutators are done; `transcript_rewritten` comes before it where they changed it.
+
+    Attributes:
+        mutators: The names of those that changed something, in order.
+        reason: Why it was rolled back.
+    """
 
     outcome: MutationOutcome
     mutators: tuple[str, ...] = ()
-    """The names of those that changed something, in order."""
     reason: str | None = None
-    """Why it was rolled back."""
 
 
 class ToolCatalogChanged(_Event, frozen=True, tag="tool_catalog_changed"):
-    """The model is offered other tools than with the last call; names, sorted."""
+    """The model is offered other tools than with the last call; names, sorted.
+
+    Attributes:
+        changed: Other descriptions or arguments under the same name.
+    """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    """Other descriptions or arguments under the same name."""
 
 
 class ModelCallStarted(_Event, frozen=True, tag="model_call_started"):
-    """The model is asked."""
+    """The model is asked.
+
+    Attributes:
+        call: The number of the call in its turn, from 1.
+        attempt: The number of the attempt at this call, from 1.
+        model: The session's; where a hook asks another, `provenance` of `ModelCallFinished` has it.
+    """
 
     call: int
-    """The number of the call in its turn, from 1."""
     attempt: int
-    """The number of the attempt at this call, from 1."""
     model: str
-    """The session's; where a hook asks another, `provenance` of `ModelCallFinished` has it."""
 
 
 class ContentDelta(_Event, frozen=True, tag="content_delta"):
@@ -223,7 +244,11 @@ class ContentDelta(_Event, frozen=True, tag="content_delta"):
 
 
 class ModelCallFinished(_Event, frozen=True, tag="model_call_finished"):
-    """An attempt at a model call is over: answered, failed or cancelled."""
+    """An attempt at a model call is over: answered, failed or cancelled.
+
+    Attributes:
+        failure: What went wrong; None when it was answered.
+    """
 
     call: int
     attempt: int
@@ -231,7 +256,6 @@ class ModelCallFinished(_Event, frozen=True, tag="model_call_finished"):
     usage: Usage
     provenance: Provenance | None = None
     failure: ProviderFailure | None = None
-    """What went wrong; None when it was answered."""
 
 
 class AttemptSuperseded(_Event, frozen=True, tag="attempt_superseded"):
@@ -242,11 +266,14 @@ class AttemptSuperseded(_Event, frozen=True, tag="attempt_superseded"):
 
 
 class RetryScheduled(_Event, frozen=True, tag="retry_scheduled"):
-    """The model will be asked again after a while."""
+    """The model will be asked again after a while.
+
+    Attributes:
+        attempt: The attempt that failed.
+    """
 
     call: int
     attempt: int
-    """The attempt that failed."""
     wait_s: float
     failure: ProviderFailure
 
@@ -258,12 +285,15 @@ class ToolCallRequested(_Event, frozen=True, tag="tool_call_requested"):
 
 
 class ToolExecutionStarted(_Event, frozen=True, tag="tool_execution_started"):
-    """A tool begins to run."""
+    """A tool begins to run.
+
+    Attributes:
+        input: What it runs with; a host may have changed what the model asked for.
+    """
 
     call_id: ToolCallId
     name: str
     input: dict[str, JsonValue]
-    """What it runs with; a host may have changed what the model asked for."""
 
 
 class ToolProgress(_Event, frozen=True, tag="tool_progress"):
@@ -275,13 +305,17 @@ class ToolProgress(_Event, frozen=True, tag="tool_progress"):
 
 
 class ToolResultReceived(_Event, frozen=True, tag="tool_result_received"):
-    """A call has its result: the tool's, or why there is none."""
+    """A call has its result: the tool's, or why there is none.
+
+    Attributes:
+        background: Whether the call had gone on in the background; the transcript gets a
+            notification.
+    """
 
     call_id: ToolCallId
     name: str
     result: ToolResult
     background: bool = False
-    """Whether the call had gone on in the background; the transcript gets a notification."""
 
 
 class ToolDetached(_Event, frozen=True, tag="tool_detached"):
@@ -292,18 +326,21 @@ class ToolDetached(_Event, frozen=True, tag="tool_detached"):
 
 
 class ApprovalRequired(_Event, frozen=True, tag="approval_required"):
-    """A call waits until someone says yes or no, or gives an answer."""
+    """A call waits until someone says yes or no, or gives an answer.
+
+    Attributes:
+        kind: What kind of permission: `tool.delete_file`, `filesystem.write`, …
+        summary: What would be done, or what is asked, for people.
+        want: A yes, data, or a login.
+        background: Whether the call goes on in the background, so that no turn waits for it.
+    """
 
     approval_id: ApprovalId
     call_id: ToolCallId
     kind: str
-    """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
     summary: str
-    """What would be done, or what is asked, for people."""
     want: ApprovalKind = ApprovalKind.APPROVAL
-    """A yes, data, or a login."""
     background: bool = False
-    """Whether the call goes on in the background, so that no turn waits for it."""
 
 
 class ApprovalOutcome(StrEnum):
@@ -316,13 +353,16 @@ class ApprovalOutcome(StrEnum):
 
 
 class ApprovalResolved(_Event, frozen=True, tag="approval_resolved"):
-    """A call no longer waits for this approval."""
+    """A call no longer waits for this approval.
+
+    Attributes:
+        patched: Whether the arguments were changed by whoever approved.
+    """
 
     approval_id: ApprovalId
     call_id: ToolCallId
     outcome: ApprovalOutcome
     patched: bool = False
-    """Whether the arguments were changed by whoever approved."""
 
 
 class Diagnostic(_Event, frozen=True, tag="diagnostic"):
@@ -363,17 +403,20 @@ Event = (
 
 
 class Envelope(Struct, frozen=True, omit_defaults=True):
-    """An event with when and where it happened."""
+    """An event with when and where it happened.
+
+    Attributes:
+        seq: From 1, without gaps, per session.
+        at: Milliseconds since the Unix epoch; never goes back within a session.
+        turn_id: The turn it belongs to; None between turns.
+        number: The kernel's own count of its events, from 1; None for the pieces of an answer that
+            is being streamed and the progress of tools. An event that is told once more after a
+            crash has the number that it had, so whoever must not take it twice can know it.
+    """
 
     seq: int
-    """From 1, without gaps, per session."""
     session_id: SessionId
     at: int
-    """Milliseconds since the Unix epoch; never goes back within a session."""
     event: Event
     turn_id: TurnId | None = None
-    """The turn it belongs to; None between turns."""
     number: int | None = None
-    """The kernel's own count of its events, from 1; None for the pieces of an answer that is
-    being streamed and the progress of tools. An event that is told once more after a crash has
-    the number that it had, so whoever must not take it twice can know it."""

@@ -13,16 +13,18 @@ class UsageSummary(Struct, frozen=True):
 
     A `Usage` counts its requests and for how many of them tokens and a price are known: its
     numbers are whole where it is `exact`, else a lower bound. Money is kept per currency.
+
+    Attributes:
+        total: Of all model calls; those that failed or were superseded cost as well.
+        turns: Per session and turn, in order of their first call.
+        models: Per model, as it was asked for.
+        tools: Of the model calls that tools made by themselves; not part of `total`.
     """
 
     total: Usage = Usage()
-    """Of all model calls; those that failed or were superseded cost as well."""
     turns: dict[tuple[SessionId, TurnId | None], Usage] = field(default_factory=dict)
-    """Per session and turn, in order of their first call."""
     models: dict[str, Usage] = field(default_factory=dict)
-    """Per model, as it was asked for."""
     tools: Usage = Usage()
-    """Of the model calls that tools made by themselves; not part of `total`."""
 
     @property
     def exact(self) -> bool:

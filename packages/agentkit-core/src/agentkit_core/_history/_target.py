@@ -21,14 +21,17 @@ class IdRule(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which ids of tool calls a target accepts.
 
     Never an empty one, nor one with half a surrogate pair, which cannot be written.
+
+    Attributes:
+        characters: The inside of a regular expression's character class, `0-9a-f` among it; None
+            allows any character.
+        exact_length: The one length that is accepted, where there is but one; `max_length` is not
+            read then.
     """
 
     characters: str | None = "A-Za-z0-9_-"
-    """The inside of a regular expression's character class, `0-9a-f` among it; None allows any
-    character."""
     max_length: int | None = 64
     exact_length: int | None = None
-    """The one length that is accepted, where there is but one; `max_length` is not read then."""
 
     def accepts(self, call_id: str) -> bool:
         """Whether the id may be sent as it is."""
@@ -66,41 +69,49 @@ class ToolMedia(StrEnum):
 
 
 class Target(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What can be sent to one model. The defaults allow what most chat protocols allow."""
+    """What can be sent to one model. The defaults allow what most chat protocols allow.
+
+    Attributes:
+        provider: With `api` and `model`: whether an assistant item comes from the very model it
+            goes to.
+        api: The protocol; also the owner of the metadata and custom parts that it understands.
+        kinds: Kinds of item that have a role of their own, `user` and `assistant` always among
+            them. Others are sent as the next best: developer as system, context as system,
+            notification as user inside a reminder, system as user, tool as user text.
+        media: Modalities that user items may hold; others become a text that says so.
+        tool_media: Modalities that may stand in a tool's result, or beside it as `tool_media_place`
+            says.
+        files: Whether file parts can be sent; others become a text with their name.
+        signature_keys: Metadata keys that hold a reasoning part's signature or encrypted original.
+        reasoning_as_text: Whether reasoning that cannot be sent as such is sent as text; else it is
+            left out.
+        empty_text: Whether blank text may be sent; else it is left out, and a blank result says so.
+        consecutive_roles: Whether two items of one role may follow each other; else they are
+            merged.
+        first_user: Whether the first item that is not system or developer must be a user's.
+        orphan_results: Whether results without their call may be sent; else they become a user's
+            text.
+        custom_kinds: Kinds of custom part that can be sent back to their owner; None means all of
+            `api`'s own, those whose kind begins with `api` and a dot.
+    """
 
     provider: str
-    """With `api` and `model`: whether an assistant item comes from the very model it goes to."""
     api: str
-    """The protocol; also the owner of the metadata and custom parts that it understands."""
     model: str
     kinds: frozenset[ItemKind] = frozenset(
         {ItemKind.SYSTEM, ItemKind.DEVELOPER, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL}
     )
-    """Kinds of item that have a role of their own, `user` and `assistant` always among them.
-    Others are sent as the next best: developer as system, context as system, notification as
-    user inside a reminder, system as user, tool as user text."""
     media: frozenset[Modality] = frozenset()
-    """Modalities that user items may hold; others become a text that says so."""
     tool_media: frozenset[Modality] = frozenset()
-    """Modalities that may stand in a tool's result, or beside it as `tool_media_place` says."""
     tool_media_place: ToolMedia = ToolMedia.AFTER_RESULTS
     files: bool = False
-    """Whether file parts can be sent; others become a text with their name."""
     call_ids: IdRule = IdRule()
     tool_names: IdRule = IdRule()
     reasoning: ReasoningRule = ReasoningRule.NONE
     signature_keys: tuple[str, ...] = ()
-    """Metadata keys that hold a reasoning part's signature or encrypted original."""
     reasoning_as_text: bool = False
-    """Whether reasoning that cannot be sent as such is sent as text; else it is left out."""
     empty_text: bool = False
-    """Whether blank text may be sent; else it is left out, and a blank result says so."""
     consecutive_roles: bool = True
-    """Whether two items of one role may follow each other; else they are merged."""
     first_user: bool = False
-    """Whether the first item that is not system or developer must be a user's."""
     orphan_results: bool = False
-    """Whether results without their call may be sent; else they become a user's text."""
     custom_kinds: frozenset[str] | None = None
-    """Kinds of custom part that can be sent back to their owner; None means all of `api`'s own,
-    those whose kind begins with `api` and a dot."""

@@ -16,12 +16,15 @@ from agentkit_core._part import KIND_OF_PART, Part, PartKind
 
 
 class BeginPart(Struct, frozen=True, tag="begin_part", tag_field="type"):
-    """A part begins; its place in the response is where it begins."""
+    """A part begins; its place in the response is where it begins.
+
+    Attributes:
+        part: The part as it opens, with what is known and nothing of what will grow: `Text("")`,
+            `ToolCall(id, name)`, `Media(Modality.AUDIO, "audio/wav", InlineBytes(b""))`.
+    """
 
     part_id: PartId
     part: Part
-    """The part as it opens, with what is known and nothing of what will grow:
-    `Text("")`, `ToolCall(id, name)`, `Media(Modality.AUDIO, "audio/wav", InlineBytes(b""))`."""
 
     @property
     def kind(self) -> PartKind:

@@ -38,23 +38,30 @@ class UsageReported(Struct, frozen=True, tag="usage_reported", tag_field="type")
 class ResponseFinished(
     Struct, frozen=True, omit_defaults=True, tag="response_finished", tag_field="type"
 ):
-    """The response is whole."""
+    """The response is whole.
+
+    Attributes:
+        native_reasons: The provider's own words, in the order they came; empty and repeated ones do
+            no harm.
+        metadata: For the item that the response becomes.
+    """
 
     finish_reason: FinishReason
     native_reasons: tuple[str, ...] = ()
-    """The provider's own words, in the order they came; empty and repeated ones do no harm."""
     metadata: MetadataMap = field(default_factory=dict)
-    """For the item that the response becomes."""
 
 
 class ResponseFailed(
     Struct, frozen=True, omit_defaults=True, tag="response_failed", tag_field="type"
 ):
-    """The response failed; what came before is partial."""
+    """The response failed; what came before is partial.
+
+    Attributes:
+        metadata: For the item that the partial response becomes.
+    """
 
     failure: ProviderFailure
     metadata: MetadataMap = field(default_factory=dict)
-    """For the item that the partial response becomes."""
 
 
 ModelEvent = Delta | ResponseStarted | UsageReported | ResponseFinished | ResponseFailed
@@ -62,12 +69,15 @@ ModelEvent = Delta | ResponseStarted | UsageReported | ResponseFinished | Respon
 
 
 class ModelResponse(Struct, frozen=True, omit_defaults=True):
-    """A model's answer, whole or as far as it came."""
+    """A model's answer, whole or as far as it came.
+
+    Attributes:
+        item: The assistant item: parts, usage, finish reason, provenance.
+        failure: What went wrong; None when the answer is whole.
+    """
 
     item: Item
-    """The assistant item: parts, usage, finish reason, provenance."""
     failure: ProviderFailure | None = None
-    """What went wrong; None when the answer is whole."""
 
     @property
     def usage(self) -> Usage:

@@ -29,14 +29,17 @@ if TYPE_CHECKING:  # neither driver is loaded before it is used
 
 
 class Begun(Struct, frozen=True):
-    """A session that is about to begin, or to go on."""
+    """A session that is about to begin, or to go on.
+
+    Attributes:
+        head: What was saved; None for a new session.
+        saves: The number of the last save there is.
+    """
 
     state: State
     effects: Effects
     head: Head | None = None
-    """What was saved; None for a new session."""
     saves: int = 0
-    """The number of the last save there is."""
 
     def begin(self, driver: Stepper) -> None:
         """Have a driver carry out what there is to begin with."""

@@ -25,37 +25,40 @@ if TYPE_CHECKING:  # neither driver is loaded before it is used
 
 
 class SessionView(Struct, frozen=True, kw_only=True):
-    """A session as it stands at one moment."""
+    """A session as it stands at one moment.
+
+    Attributes:
+        options: How the model is asked: thinking level, tool choice, …
+        tools: The names of the tools that the model is offered, in order.
+        turn_id: The turn that runs.
+        usage: What that turn has used so far; nothing where none runs.
+        answer: The answer that is being streamed, as far as it has come.
+        pending_calls: Calls of the running round that have no result yet, in call order.
+        background_calls: Calls that go on in the background, oldest first.
+        asks: What waits for a person: of background calls, then in call order.
+        queued: What waits for the next turn, oldest first.
+        steering: What waits for the running turn's next model call, oldest first.
+        last: What the last turn came to, of those that ended since the session was opened.
+        reporter_failures: How often reporters have failed.
+    """
 
     session_id: SessionId
     phase: Phase
     model: str
     options: ModelOptions
-    """How the model is asked: thinking level, tool choice, …"""
     instructions: tuple[Item, ...]
     tools: tuple[str, ...]
-    """The names of the tools that the model is offered, in order."""
     transcript: tuple[Item, ...]
     turn_id: TurnId | None
-    """The turn that runs."""
     usage: Usage
-    """What that turn has used so far; nothing where none runs."""
     answer: ModelResponse | None
-    """The answer that is being streamed, as far as it has come."""
     pending_calls: tuple[ToolCallId, ...]
-    """Calls of the running round that have no result yet, in call order."""
     background_calls: tuple[ToolCallId, ...]
-    """Calls that go on in the background, oldest first."""
     asks: tuple[ApprovalAsk, ...]
-    """What waits for a person: of background calls, then in call order."""
     queued: tuple[Item, ...]
-    """What waits for the next turn, oldest first."""
     steering: tuple[Item, ...]
-    """What waits for the running turn's next model call, oldest first."""
     last: TurnResult | None
-    """What the last turn came to, of those that ended since the session was opened."""
     reporter_failures: int
-    """How often reporters have failed."""
 
     @property
     def is_running(self) -> bool:

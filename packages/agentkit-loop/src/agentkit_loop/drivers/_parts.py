@@ -17,25 +17,28 @@ from agentkit_tools_core import Executor
 
 
 class Parts(Struct, kw_only=True):
-    """The parts of a driver."""
+    """The parts of a driver.
+
+    Attributes:
+        state: The session to begin with.
+        executor: Checks and runs calls.
+        teller: Tells events.
+        clock: Says what time it is.
+        jitter: Gives a random number between 0 and 1, for waits.
+        dependencies: Objects for tools, by type.
+        above: The budget of the run whose tool this run is.
+        store: Where the session is saved, in the driver's own form; None means nowhere.
+        saves: The number of the last save there is.
+    """
 
     state: State
-    """The session to begin with."""
     executor: Executor
-    """Checks and runs calls."""
     teller: Teller
-    """Tells events."""
     clock: Clock
-    """Says what time it is."""
     jitter: Callable[[], float]
-    """Gives a random number between 0 and 1, for waits."""
     dependencies: Mapping[type[Any], object]
-    """Objects for tools, by type."""
     hooks: Hooks
     mutators: Sequence[Mutator] = ()
     above: TurnBudget | None = None
-    """The budget of the run whose tool this run is."""
     store: Any = None
-    """Where the session is saved, in the driver's own form; None means nowhere."""
     saves: int = 0
-    """The number of the last save there is."""

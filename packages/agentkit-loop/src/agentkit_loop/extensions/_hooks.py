@@ -24,16 +24,19 @@ from agentkit_tools_core import ToolHook
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
-    """Where a run stands when a hook or a mutator is asked."""
+    """Where a run stands when a hook or a mutator is asked.
+
+    Attributes:
+        model_calls: How many answers the turn has had.
+        attempt: The attempt at the model call that is under way, from 1; 0 when none is.
+        usage: What the turn has used so far.
+    """
 
     session_id: SessionId
     turn_id: TurnId | None
     model_calls: int
-    """How many answers the turn has had."""
     attempt: int
-    """The attempt at the model call that is under way, from 1; 0 when none is."""
     usage: Usage
-    """What the turn has used so far."""
 
     @classmethod
     def of(cls, state: State) -> RunFacts:
@@ -53,10 +56,13 @@ class EndTurn(Struct, frozen=True):
 
 
 class RetryAnswer(Struct, frozen=True):
-    """The answer will not do: it stays in the transcript, and the model is told this."""
+    """The answer will not do: it stays in the transcript, and the model is told this.
+
+    Attributes:
+        items: At least one, such as a user item that says what is wrong.
+    """
 
     items: tuple[Item, ...]
-    """At least one, such as a user item that says what is wrong."""
 
 
 class Hook(ToolHook):

@@ -85,38 +85,41 @@ class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Raises:
         ValueError: No tool could ever run, or a guard would end every turn.
+
+    Attributes:
+        max_parallel: How many tools may run at a time, at least 1; None means all of a round.
+        steer_mode: The same for input that steers the running turn; None means as `queue_mode`.
+        yield_after_round: Whether the host gets the word after each round of tools.
+        keep_failed: Whether what came of an answer that failed for good is kept in the transcript,
+            without its tool calls; the turn's result has it either way.
+        reset_tool_choice: Whether a tool choice that forces a call applies to the first model call
+            of a turn only; otherwise the model is forced for ever, and the turn ends by a limit.
+        deny_ends_turn: Whether a turn ends after a round in which someone denied a call.
+        max_identical_failures: After how many calls in a row that fail in the very same way (tool,
+            arguments and error) a turn ends by the limit of this name, at least 2; None means
+            never.
+        mutate: Whether there are mutators to be shown the transcript; `Agent` sets it.
+        check_finish: Whether there are hooks to be asked before a turn ends; `Agent` sets it.
     """
 
     execution: Execution = Execution.PARALLEL
     max_parallel: int | None = None
-    """How many tools may run at a time, at least 1; None means all of a round."""
     queue_mode: QueueMode = QueueMode.ALL
     steer_mode: QueueMode | None = None
-    """The same for input that steers the running turn; None means as `queue_mode`."""
     busy_input: BusyInput = BusyInput.QUEUE
     steer_policy: SteerPolicy = SteerPolicy.AFTER_ROUND
     yield_after_round: bool = False
-    """Whether the host gets the word after each round of tools."""
     keep_failed: bool = False
-    """Whether what came of an answer that failed for good is kept in the transcript, without its
-    tool calls; the turn's result has it either way."""
     reset_tool_choice: bool = True
-    """Whether a tool choice that forces a call applies to the first model call of a turn only;
-    otherwise the model is forced for ever, and the turn ends by a limit."""
     deny_ends_turn: bool = False
-    """Whether a turn ends after a round in which someone denied a call."""
     background_done: BackgroundDone = BackgroundDone.NOTIFY
     lost_tool: LostTool = LostTool.UNKNOWN
     on_mutator_error: MutatorFailure = MutatorFailure.FAIL_TURN
     max_identical_failures: int | None = None
-    """After how many calls in a row that fail in the very same way (tool, arguments and error) a
-    turn ends by the limit of this name, at least 2; None means never."""
     limits: Limits = Limits()
     retry: RetryPolicy = RetryPolicy()
     mutate: bool = False
-    """Whether there are mutators to be shown the transcript; `Agent` sets it."""
     check_finish: bool = False
-    """Whether there are hooks to be asked before a turn ends; `Agent` sets it."""
 
     def __post_init__(self) -> None:
         if self.max_parallel is not None and self.max_parallel < 1:

@@ -53,20 +53,31 @@ class CallModel(_Effect, frozen=True, tag="call_model"):
 
 
 class Preflight(_Effect, frozen=True, tag="preflight"):
-    """Find out whether a call may run: look up, check arguments, ask policies. Runs nothing."""
+    """Find out whether a call may run: look up, check arguments, ask policies. Runs nothing.
+
+    Attributes:
+        granted: What someone has approved for this call already, or for the session.
+        metadata: The metadata of the call's part.
+    """
 
     id: EffectId
     call_id: ToolCallId
     name: str
     input: dict[str, JsonValue]
     granted: tuple[ApprovalId, ...] = ()
-    """What someone has approved for this call already, or for the session."""
     metadata: MetadataMap = field(default_factory=dict)
-    """The metadata of the call's part."""
 
 
 class StartTool(_Effect, frozen=True, tag="start_tool"):
-    """Run a call; must not be done twice."""
+    """Run a call; must not be done twice.
+
+    Attributes:
+        answers: What people have answered to the tool's own questions.
+        denied: Which of the tool's own asks were denied, and why.
+        token: What the tool left when it stopped to ask; None when it runs for the first time.
+        detaches: Whether it may go on in the background, and so outlive the turn.
+        started: In `State.out`: whether somebody has begun to run it; see `Started`.
+    """
 
     id: EffectId
     call_id: ToolCallId
@@ -75,15 +86,10 @@ class StartTool(_Effect, frozen=True, tag="start_tool"):
     granted: tuple[ApprovalId, ...] = ()
     metadata: MetadataMap = field(default_factory=dict)
     answers: dict[ApprovalId, JsonValue] = field(default_factory=dict)
-    """What people have answered to the tool's own questions."""
     denied: dict[ApprovalId, str | None] = field(default_factory=dict)
-    """Which of the tool's own asks were denied, and why."""
     token: JsonValue = None
-    """What the tool left when it stopped to ask; None when it runs for the first time."""
     detaches: bool = False
-    """Whether it may go on in the background, and so outlive the turn."""
     started: bool = False
-    """In `State.out`: whether somebody has begun to run it; see `Started`."""
 
 
 class TimerKind(StrEnum):
@@ -98,14 +104,17 @@ class TimerKind(StrEnum):
 
 
 class StartTimer(_Effect, frozen=True, tag="start_timer"):
-    """Say when a moment has come; at once, if it has passed."""
+    """Say when a moment has come; at once, if it has passed.
+
+    Attributes:
+        at: Milliseconds, on the clock that `step` is told.
+        call_id: The call that is timed; None for a retry.
+    """
 
     id: EffectId
     at: int
-    """Milliseconds, on the clock that `step` is told."""
     why: TimerKind = TimerKind.RETRY
     call_id: ToolCallId | None = None
-    """The call that is timed; None for a retry."""
 
 
 class CheckFinish(_Effect, frozen=True, tag="check_finish"):
@@ -121,26 +130,31 @@ class Abort(_Effect, frozen=True, tag="abort"):
 
 
 class Emit(_Effect, frozen=True, tag="emit"):
-    """Tell the reporters."""
+    """Tell the reporters.
+
+    Attributes:
+        number: The session's how-manieth event it is, from 1; 0 for what leaves no trace in the
+            state, which is the progress of a tool.
+    """
 
     event: Event
     turn_id: TurnId | None = None
     number: int = 0
-    """The session's how-manieth event it is, from 1; 0 for what leaves no trace in the state, which
-    is the progress of a tool."""
 
 
 class Persist(_Effect, frozen=True, tag="persist"):
     """Store a change of the transcript, where it is stored.
 
     Carrying out all of a session's, in order, gives its transcript.
+
+    Attributes:
+        revision: The transcript's revision after it; grows by one each time.
+        rewrite: Whether the items take the place of the whole transcript; else they are appended.
     """
 
     items: tuple[Item, ...]
     revision: int
-    """The transcript's revision after it; grows by one each time."""
     rewrite: bool = False
-    """Whether the items take the place of the whole transcript; else they are appended."""
 
 
 class Yield(_Effect, frozen=True, tag="yield"):

@@ -59,34 +59,42 @@ class Submit(_Input, frozen=True, tag="submit"):
 
 
 class Unqueue(_Input, frozen=True, tag="unqueue"):
-    """The host takes back what it has queued and what has not reached the transcript."""
+    """The host takes back what it has queued and what has not reached the transcript.
+
+    Attributes:
+        lane: Which queue; None means both.
+    """
 
     lane: Lane | None = None
-    """Which queue; None means both."""
 
 
 class Continue(_Input, frozen=True, tag="continue"):
-    """The host lets the run go on, or wants to know what it waits for."""
+    """The host lets the run go on, or wants to know what it waits for.
+
+    Attributes:
+        redrive: Whether a turn may begin without new input, when the transcript's last item asks
+            for an answer: after a failure or a limit.
+    """
 
     redrive: bool = False
-    """Whether a turn may begin without new input, when the transcript's last item asks for an
-    answer: after a failure or a limit."""
 
 
 class Configure(_Input, frozen=True, tag="configure"):
     """The host changes how the model is asked, from the next call on, and how the loop behaves.
 
     What is None is not changed.
+
+    Attributes:
+        model: Another model's id.
+        config: Other limits, queue modes, …; counts at once.
+        once: Options in place of all others, for the turn that runs, or else the next one, only.
     """
 
     model: str | None = None
-    """Another model's id."""
     options: ModelOptions | None = None
     instructions: tuple[Item, ...] | None = None
     config: LoopConfig | None = None
-    """Other limits, queue modes, …; counts at once."""
     once: ModelOptions | None = None
-    """Options in place of all others, for the turn that runs, or else the next one, only."""
 
 
 class Reset(_Input, frozen=True, tag="reset"):
@@ -97,19 +105,26 @@ class Reset(_Input, frozen=True, tag="reset"):
 
 
 class Resolve(_Input, frozen=True, tag="resolve"):
-    """The host answers an ask."""
+    """The host answers an ask.
+
+    Attributes:
+        call_id: Which call is meant, when several ask for the same; None means the first in call
+            order.
+    """
 
     approval_id: ApprovalId
     decision: ApprovalDecision
     call_id: ToolCallId | None = None
-    """Which call is meant, when several ask for the same; None means the first in call order."""
 
 
 class Cancel(_Input, frozen=True, tag="cancel"):
-    """The host wants the turn to stop now. Calls in the background go on."""
+    """The host wants the turn to stop now. Calls in the background go on.
+
+    Attributes:
+        partial: What came of the answer that is being streamed, as `ResponseFold.cancel` gives it.
+    """
 
     partial: ModelResponse | None = None
-    """What came of the answer that is being streamed, as `ResponseFold.cancel` gives it."""
 
 
 class CancelCall(_Input, frozen=True, tag="cancel_call"):
@@ -119,10 +134,13 @@ class CancelCall(_Input, frozen=True, tag="cancel_call"):
 
 
 class Close(_Input, frozen=True, tag="close"):
-    """The host is done with the session; a turn that runs and background calls are cancelled."""
+    """The host is done with the session; a turn that runs and background calls are cancelled.
+
+    Attributes:
+        partial: See `Cancel`.
+    """
 
     partial: ModelResponse | None = None
-    """See `Cancel`."""
 
 
 class _Answer(_Input, frozen=True):
@@ -130,68 +148,86 @@ class _Answer(_Input, frozen=True):
 
 
 class MutatorsDone(_Answer, frozen=True, tag="mutators_done"):
-    """`RunMutators`: all have been asked, or one has failed."""
+    """`RunMutators`: all have been asked, or one has failed.
+
+    Attributes:
+        items: The transcript as they want it; None leaves it as it is.
+        mutators: The names of those that changed something, in order.
+        error: Why nothing must be changed.
+    """
 
     items: tuple[Item, ...] | None = None
-    """The transcript as they want it; None leaves it as it is."""
     mutators: tuple[str, ...] = ()
-    """The names of those that changed something, in order."""
     error: str | None = None
-    """Why nothing must be changed."""
 
 
 class Prepared(_Answer, frozen=True, tag="prepared"):
-    """`Prepare`: the request is ready to be sent."""
+    """`Prepare`: the request is ready to be sent.
+
+    Attributes:
+        tools: What the model is offered: each tool's name, and a digest of what is said of it.
+        stop: Whether the turn should end here, without this call.
+        error: Why the model cannot be asked.
+    """
 
     tools: dict[str, str] = field(default_factory=dict)
-    """What the model is offered: each tool's name, and a digest of what is said of it."""
     stop: bool = False
-    """Whether the turn should end here, without this call."""
     error: str | None = None
-    """Why the model cannot be asked."""
 
 
 class ModelResponded(_Answer, frozen=True, tag="model_responded"):
-    """`CallModel`: the model has answered, and the answer is whole."""
+    """`CallModel`: the model has answered, and the answer is whole.
+
+    Attributes:
+        retry_items: What the model is told if its answer will not do; then it is asked again.
+    """
 
     response: ModelResponse
     retry_items: tuple[Item, ...] = ()
-    """What the model is told if its answer will not do; then it is asked again."""
 
 
 class ModelFailed(_Answer, frozen=True, tag="model_failed"):
-    """`CallModel`: the call failed."""
+    """`CallModel`: the call failed.
+
+    Attributes:
+        response: What came before, with its `failure` set.
+        jitter: A random number between 0 and 1, for the length of a wait.
+    """
 
     response: ModelResponse
-    """What came before, with its `failure` set."""
     jitter: float = 1.0
-    """A random number between 0 and 1, for the length of a wait."""
 
 
 class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
-    """`Preflight`: the call may run, and how."""
+    """`Preflight`: the call may run, and how.
+
+    Attributes:
+        input: Arguments in place of those that were looked at; None means those.
+        exclusive: Whether nothing may run beside it.
+        repeatable: Whether it may be run again if it is lost: it changes nothing, or is idempotent.
+        timeout_s: How long it may run; None means as long as it likes.
+        detach_after_s: When it goes on in the background; 0 means at once, None never.
+        read_only: Whether it changes nothing; see `Execution.READS_PARALLEL`.
+    """
 
     input: dict[str, JsonValue] | None = None
-    """Arguments in place of those that were looked at; None means those."""
     exclusive: bool = False
-    """Whether nothing may run beside it."""
     repeatable: bool = False
-    """Whether it may be run again if it is lost: it changes nothing, or is idempotent."""
     timeout_s: float | None = None
-    """How long it may run; None means as long as it likes."""
     detach_after_s: float | None = None
-    """When it goes on in the background; 0 means at once, None never."""
     read_only: bool = False
-    """Whether it changes nothing; see `Execution.READS_PARALLEL`."""
 
 
 class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
-    """`Preflight`: the call must not run."""
+    """`Preflight`: the call must not run.
+
+    Attributes:
+        result: What the model is told.
+        stop: Whether the turn should end after this round.
+    """
 
     result: ToolResult
-    """What the model is told."""
     stop: bool = False
-    """Whether the turn should end after this round."""
 
 
 class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
@@ -232,21 +268,27 @@ class ToolSpent(_Answer, frozen=True, tag="tool_spent"):
 
 
 class ToolAsked(_Answer, frozen=True, tag="tool_asked"):
-    """`StartTool`: the tool has stopped, and runs again once someone has answered."""
+    """`StartTool`: the tool has stopped, and runs again once someone has answered.
+
+    Attributes:
+        token: What the tool is given when it runs again.
+        takes_denials: Whether the tool is told of denials too; otherwise a denial ends the call.
+    """
 
     asks: tuple[ApprovalAsk, ...]
     token: JsonValue = None
-    """What the tool is given when it runs again."""
     takes_denials: bool = False
-    """Whether the tool is told of denials too; otherwise a denial ends the call."""
 
 
 class ToolDone(_Answer, frozen=True, tag="tool_done"):
-    """`StartTool`: the tool is done, well or badly."""
+    """`StartTool`: the tool is done, well or badly.
+
+    Attributes:
+        stop: Whether the turn should end after this round.
+    """
 
     result: ToolResult
     stop: bool = False
-    """Whether the turn should end after this round."""
 
 
 class TimerFired(_Answer, frozen=True, tag="timer_fired"):
@@ -254,10 +296,13 @@ class TimerFired(_Answer, frozen=True, tag="timer_fired"):
 
 
 class FinishChecked(_Answer, frozen=True, tag="finish_checked"):
-    """`CheckFinish`: the turn may end, unless there is more to say."""
+    """`CheckFinish`: the turn may end, unless there is more to say.
+
+    Attributes:
+        items: What the model is told instead of ending the turn.
+    """
 
     items: tuple[Item, ...] = ()
-    """What the model is told instead of ending the turn."""
 
 
 class EffectLost(_Answer, frozen=True, tag="lost"):

@@ -15,34 +15,41 @@ class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Looked at before each model call, so a limit is passed by no more than the call and the round
     of tools that reach it. A turn that ends by a limit keeps all it has done, and can be
     continued, with the same limits anew.
+
+    Attributes:
+        max_model_calls: How many answers of the model; attempts that failed do not count.
+        max_requests: How many requests of any model: failed attempts, and those of the tools,
+            included.
+        max_tool_calls: How many tool calls. Those beyond are answered as not executed; then the
+            model is asked once more, without tools, and the turn ends if it calls one all the same.
+        max_tokens: How many tokens, prompts and answers together. An answer whose tokens nobody
+            reports cannot be counted: then the turn ends by the limit `unknown_tokens`.
+        max_cost: How much money, by currency: `{"USD": Decimal("0.50")}`. An answer without a price
+            is not free: then the turn ends by the limit `unknown_cost`. So does one in another
+            currency.
+        max_duration_s: How long since the turn began, waiting for people included.
     """
 
     max_model_calls: int | None = None
-    """How many answers of the model; attempts that failed do not count."""
     max_requests: int | None = None
-    """How many requests of any model: failed attempts, and those of the tools, included."""
     max_tool_calls: int | None = None
-    """How many tool calls. Those beyond are answered as not executed; then the model is asked
-    once more, without tools, and the turn ends if it calls one all the same."""
     max_tokens: int | None = None
-    """How many tokens, prompts and answers together. An answer whose tokens nobody reports cannot
-    be counted: then the turn ends by the limit `unknown_tokens`."""
     max_cost: dict[str, Decimal] = field(default_factory=dict)
-    """How much money, by currency: `{"USD": Decimal("0.50")}`. An answer without a price is not
-    free: then the turn ends by the limit `unknown_cost`. So does one in another currency."""
     max_duration_s: float | None = None
-    """How long since the turn began, waiting for people included."""
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """What a turn has spent so far."""
+    """What a turn has spent so far.
+
+    Attributes:
+        unreported: Whether an answer came without token counts.
+        unpriced: Whether an answer came without a price.
+    """
 
     model_calls: int
     usage: Usage
     unreported: bool
-    """Whether an answer came without token counts."""
     unpriced: bool
-    """Whether an answer came without a price."""
     duration_ms: int
 
 

@@ -55,143 +55,158 @@ class CallStatus(StrEnum):
 
 
 class CallState(Struct, frozen=True, omit_defaults=True):
-    """One call of the running round, or one that goes on in the background."""
+    """One call of the running round, or one that goes on in the background.
+
+    Attributes:
+        input: What it runs with; hooks, and whoever approved it, may have changed it.
+        effect_id: The effect that it waits for: its preflight, or the tool itself.
+        timeout_id: The timer that ends it, while it runs.
+        detach_id: The timer that sends it to the background, while it runs.
+        exclusive: Whether nothing may run beside it.
+        repeatable: Whether it may be run again when whoever ran it is lost.
+        started: Whether it has begun to run, maybe to stop and ask later.
+        asks: What is still to be answered.
+        vouched: Kinds of permission that are not asked again: someone gave the input that it runs
+            with when asked for them.
+        token: What the tool left when it stopped to ask.
+        takes_denials: Whether the tool that stopped is told of denials too.
+        spent: What it has used of models by itself, as far as it has said; counts if it never ends
+            well.
+    """
 
     id: ToolCallId
     name: str
     input: dict[str, JsonValue]
-    """What it runs with; hooks, and whoever approved it, may have changed it."""
     status: CallStatus = CallStatus.NEW
     effect_id: EffectId | None = None
-    """The effect that it waits for: its preflight, or the tool itself."""
     timeout_id: EffectId | None = None
-    """The timer that ends it, while it runs."""
     detach_id: EffectId | None = None
-    """The timer that sends it to the background, while it runs."""
     timeout_s: float | None = None
     detach_after_s: float | None = None
     exclusive: bool = False
-    """Whether nothing may run beside it."""
     repeatable: bool = False
-    """Whether it may be run again when whoever ran it is lost."""
     started: bool = False
-    """Whether it has begun to run, maybe to stop and ask later."""
     asks: tuple[ApprovalAsk, ...] = ()
-    """What is still to be answered."""
     granted: tuple[ApprovalId, ...] = ()
     vouched: tuple[str, ...] = ()
-    """Kinds of permission that are not asked again: someone gave the input that it runs with
-    when asked for them."""
     answers: dict[ApprovalId, JsonValue] = field(default_factory=dict)
     denied: dict[ApprovalId, str | None] = field(default_factory=dict)
     token: JsonValue = None
-    """What the tool left when it stopped to ask."""
     takes_denials: bool = False
-    """Whether the tool that stopped is told of denials too."""
     spent: Usage = Usage()
-    """What it has used of models by itself, as far as it has said; counts if it never ends well."""
     result: ToolResult | None = None
     metadata: MetadataMap = field(default_factory=dict)
 
 
 class Failing(Struct, frozen=True):
-    """Calls in a row that failed in the very same way."""
+    """Calls in a row that failed in the very same way.
+
+    Attributes:
+        result: What the model was told.
+    """
 
     name: str
     input: dict[str, JsonValue]
     result: str
-    """What the model was told."""
     times: int = 1
 
 
 class TurnState(Struct, frozen=True, omit_defaults=True):
-    """The turn that runs."""
+    """The turn that runs.
+
+    Attributes:
+        started_at: Milliseconds since the Unix epoch.
+        model_calls: Answers so far.
+        tool_calls: Calls asked for so far.
+        attempt: The attempt at the model call that is under way, from 1; 0 when none is.
+        called: Whether that attempt was made: not while it is being prepared.
+        prepared: Whether the driver has the request of that attempt, and need not prepare it again.
+        resumed: Whether the last item is an answer that the provider wants to go on with.
+        tools_closed: Whether the model is asked without tools, because it may call no more.
+        unreported: Whether an answer came without token counts.
+        unpriced: Whether an answer came without a price.
+        first: Where in the transcript the turn's items begin, those in `produced` aside.
+        produced: Assistant and tool items from before the transcript was rewritten within the turn.
+        calls: The running round, in call order.
+        stop: Whether something in the running round wants the turn to end.
+        failing: How the last call failed, if it did.
+        effect_id: What the turn itself waits for: mutators, a request, an answer, a timer, hooks.
+    """
 
     id: TurnId
     started_at: int = 0
-    """Milliseconds since the Unix epoch."""
     model_calls: int = 0
-    """Answers so far."""
     tool_calls: int = 0
-    """Calls asked for so far."""
     attempt: int = 0
-    """The attempt at the model call that is under way, from 1; 0 when none is."""
     called: bool = False
-    """Whether that attempt was made: not while it is being prepared."""
     prepared: bool = False
-    """Whether the driver has the request of that attempt, and need not prepare it again."""
     resumed: bool = False
-    """Whether the last item is an answer that the provider wants to go on with."""
     tools_closed: bool = False
-    """Whether the model is asked without tools, because it may call no more."""
     usage: Usage = Usage()
     unreported: bool = False
-    """Whether an answer came without token counts."""
     unpriced: bool = False
-    """Whether an answer came without a price."""
     first: int = 0
-    """Where in the transcript the turn's items begin, those in `produced` aside."""
     produced: tuple[Item, ...] = ()
-    """Assistant and tool items from before the transcript was rewritten within the turn."""
     calls: tuple[CallState, ...] = ()
-    """The running round, in call order."""
     stop: bool = False
-    """Whether something in the running round wants the turn to end."""
     failing: Failing | None = None
-    """How the last call failed, if it did."""
     effect_id: EffectId | None = None
-    """What the turn itself waits for: mutators, a request, an answer, a timer, hooks."""
 
 
 class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A session as it stands. Make one with `start`."""
+    """A session as it stands. Make one with `start`.
+
+    Attributes:
+        model: The model's id, for requests.
+        once: Options for the turn that runs, or else the next one, in place of `options`.
+        instructions: What stands before the transcript in each request, and is no part of it.
+        revision: How often the transcript has changed.
+        retired_calls: Ids of calls that rewriting took out of the transcript; no call gets them
+            again.
+        turn: The turn that runs; None exactly when idle or closed.
+        turns: How many turns there have been.
+        calls: How many calls there have been; for ids of our own.
+        effects: How many effects that are answered have been asked for.
+        events: How many events there have been.
+        clock: The latest time that was told; never goes back.
+        inputs: Submissions for the next turn, oldest first.
+        steer: Submissions for the running turn, oldest first; empty when none runs.
+        notices: Notifications of background calls that are over, for the next safe point.
+        background: Calls that go on whatever turns do, oldest first.
+        owed: What background calls used while no turn ran; the next turn's.
+        grants: What is approved for the whole session.
+        tools: What the model was offered last: each tool's name, and a digest of what is said of
+            it.
+        added_tools: Names of tools that results have added to what the model is offered.
+        out: Effects that were asked for and are not answered.
+    """
 
     version: int
     session_id: SessionId
     model: str
-    """The model's id, for requests."""
     options: ModelOptions = ModelOptions()
     once: ModelOptions | None = None
-    """Options for the turn that runs, or else the next one, in place of `options`."""
     instructions: tuple[Item, ...] = ()
-    """What stands before the transcript in each request, and is no part of it."""
     config: LoopConfig = LoopConfig()
     phase: Phase = Phase.IDLE
     transcript: Transcript = field(default_factory=Transcript)
     revision: int = 0
-    """How often the transcript has changed."""
     retired_calls: frozenset[ToolCallId] = frozenset()
-    """Ids of calls that rewriting took out of the transcript; no call gets them again."""
     turn: TurnState | None = None
-    """The turn that runs; None exactly when idle or closed."""
     turns: int = 0
-    """How many turns there have been."""
     calls: int = 0
-    """How many calls there have been; for ids of our own."""
     effects: int = 0
-    """How many effects that are answered have been asked for."""
     events: int = 0
-    """How many events there have been."""
     clock: int = 0
-    """The latest time that was told; never goes back."""
     inputs: tuple[Batch, ...] = ()
-    """Submissions for the next turn, oldest first."""
     steer: tuple[Batch, ...] = ()
-    """Submissions for the running turn, oldest first; empty when none runs."""
     notices: tuple[Item, ...] = ()
-    """Notifications of background calls that are over, for the next safe point."""
     background: dict[ToolCallId, CallState] = field(default_factory=dict)
-    """Calls that go on whatever turns do, oldest first."""
     owed: Usage = Usage()
-    """What background calls used while no turn ran; the next turn's."""
     grants: tuple[ApprovalId, ...] = ()
-    """What is approved for the whole session."""
     tools: dict[str, str] | None = None
-    """What the model was offered last: each tool's name, and a digest of what is said of it."""
     added_tools: tuple[str, ...] = ()
-    """Names of tools that results have added to what the model is offered."""
     out: dict[EffectId, AnsweredEffect] = field(default_factory=dict)
-    """Effects that were asked for and are not answered."""
 
     @property
     def asks(self) -> tuple[ApprovalAsk, ...]:

@@ -11,29 +11,32 @@ from agentkit_loop.events import TurnResult
 
 
 class ApprovalAsk(Struct, frozen=True, omit_defaults=True):
-    """A call that waits until someone says yes or no, or gives an answer."""
+    """A call that waits until someone says yes or no, or gives an answer.
+
+    Attributes:
+        id: A fingerprint of what is asked; two calls that want the same have the same.
+        name: The tool.
+        input: What it would run with.
+        kind: What kind of permission: `tool.delete_file`, `filesystem.write`, …
+        summary: What would be done, for people.
+        reason: Why it has to be asked, for people.
+        metadata: The facts of the request.
+        want: A yes; or data (a question), or a login: the tool is given the decision's `answer`.
+        schema: For questions: JSON Schema of the answer that is wanted.
+        background: Whether the call goes on in the background, so that no turn waits for it.
+    """
 
     id: ApprovalId
-    """A fingerprint of what is asked; two calls that want the same have the same."""
     call_id: ToolCallId
     name: str
-    """The tool."""
     input: dict[str, JsonValue]
-    """What it would run with."""
     kind: str
-    """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
     summary: str
-    """What would be done, for people."""
     reason: str | None = None
-    """Why it has to be asked, for people."""
     metadata: MetadataMap = field(default_factory=dict)
-    """The facts of the request."""
     want: ApprovalKind = ApprovalKind.APPROVAL
-    """A yes; or data (a question), or a login: the tool is given the decision's `answer`."""
     schema: dict[str, JsonValue] | None = None
-    """For questions: JSON Schema of the answer that is wanted."""
     background: bool = False
-    """Whether the call goes on in the background, so that no turn waits for it."""
 
 
 class GrantScope(StrEnum):
@@ -46,16 +49,20 @@ class GrantScope(StrEnum):
 
 
 class ApprovalDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An answer to an ask."""
+    """An answer to an ask.
+
+    Attributes:
+        reason: For the model, when denied; None says just that it was denied.
+        input: When approved: arguments to run with instead. The transcript keeps the model's own.
+            Only before a call has run; a tool that asks in the middle of its run cannot be given
+            others.
+        answer: When approved: what a question asked for.
+    """
 
     approve: bool
     reason: str | None = None
-    """For the model, when denied; None says just that it was denied."""
     input: dict[str, JsonValue] | None = None
-    """When approved: arguments to run with instead. The transcript keeps the model's own. Only
-    before a call has run; a tool that asks in the middle of its run cannot be given others."""
     answer: JsonValue = None
-    """When approved: what a question asked for."""
     scope: GrantScope = GrantScope.ONCE
 
 
@@ -68,17 +75,22 @@ class WaitingForApproval(_Step, frozen=True, tag="approval_requested"):
 
     A host is handed it when all else of the turn is done. `ApprovalRequired` is told at once, and
     who approves at once has the call run beside its siblings.
+
+    Attributes:
+        asks: All that are open: those of background calls, then the turn's in call order.
     """
 
     asks: tuple[ApprovalAsk, ...]
-    """All that are open: those of background calls, then the turn's in call order."""
 
 
 class AwaitingInput(_Step, frozen=True, tag="awaiting_input"):
-    """There is nothing to do; submit something, or go on if there are notices."""
+    """There is nothing to do; submit something, or go on if there are notices.
+
+    Attributes:
+        notices: How many background calls are over that the model was not told of; a turn tells it.
+    """
 
     notices: int = 0
-    """How many background calls are over that the model was not told of; a turn tells it."""
 
 
 class AfterRound(_Step, frozen=True, tag="after_round"):

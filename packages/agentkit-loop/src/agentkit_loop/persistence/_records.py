@@ -15,24 +15,30 @@ from agentkit_core import AgentkitError, Item, RecordError, SessionId
 
 
 class LogEntry(Struct, frozen=True, omit_defaults=True):
-    """One change of a session's transcript."""
+    """One change of a session's transcript.
+
+    Attributes:
+        revision: The transcript's revision after it; from 1, without gaps.
+        rewrite: Whether the items take the place of the whole transcript; else they are appended.
+    """
 
     revision: int
-    """The transcript's revision after it; from 1, without gaps."""
     items: tuple[Item, ...]
     rewrite: bool = False
-    """Whether the items take the place of the whole transcript; else they are appended."""
 
 
 class Saved(Struct, frozen=True):
-    """A session as a store has it."""
+    """A session as a store has it.
+
+    Attributes:
+        seq: The number of the last save; 1 for the first.
+        head: All of the state but the transcript.
+        log: All changes of the transcript, oldest first.
+    """
 
     seq: int
-    """The number of the last save; 1 for the first."""
     head: bytes
-    """All of the state but the transcript."""
     log: tuple[LogEntry, ...]
-    """All changes of the transcript, oldest first."""
 
 
 class StaleSave(AgentkitError):

@@ -28,14 +28,17 @@ Told = Emit | Yield
 
 
 class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a store keeps beside the log."""
+    """What a store keeps beside the log.
+
+    Attributes:
+        state: Without its transcript and the ids that went with it.
+        told: What came of the last step, in order, and may not have been told.
+        seq: The number of the last envelope before those.
+    """
 
     state: State
-    """Without its transcript and the ids that went with it."""
     told: tuple[Told, ...] = ()
-    """What came of the last step, in order, and may not have been told."""
     seq: int = 0
-    """The number of the last envelope before those."""
 
 
 def encode_state(state: State) -> bytes:

@@ -36,18 +36,21 @@ _LONGEST_NAME: Final = 100
 
 
 class _Top(Struct, frozen=True):
-    """The first line of `head.json`."""
+    """The first line of `head.json`.
+
+    Attributes:
+        session_id: Quoted.
+        revision: How many entries of the log count.
+        log_bytes: How many bytes of the log count.
+        log_crc32: The checksum of its last line that counts; 0 when it is empty.
+    """
 
     version: int
     session_id: str
-    """Quoted."""
     seq: int
     revision: int
-    """How many entries of the log count."""
     log_bytes: int
-    """How many bytes of the log count."""
     log_crc32: int
-    """The checksum of its last line that counts; 0 when it is empty."""
 
 
 class FileStore(BothForms):

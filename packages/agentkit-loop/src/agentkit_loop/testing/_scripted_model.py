@@ -38,12 +38,15 @@ Batch = Sequence[ModelEvent]
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """One answer of a scripted model."""
+    """One answer of a scripted model.
+
+    Attributes:
+        batches: What comes of it, one network read after another.
+        hangs: Whether the answer never ends after that; needs an event loop.
+    """
 
     batches: tuple[Batch, ...]
-    """What comes of it, one network read after another."""
     hangs: bool = False
-    """Whether the answer never ends after that; needs an event loop."""
 
     @classmethod
     def of(

@@ -23,14 +23,17 @@ _AFTER_NAME: Final = b"\n" + _PLAIN
 
 
 class SseEvent(Struct, frozen=True, gc=False):
-    """One event, as it was dispatched."""
+    """One event, as it was dispatched.
+
+    Attributes:
+        data: The payload: the event's data lines, joined by LF. UTF-8, unless the server errs.
+        event: Its name; `message` where the server gave none.
+        id: The last event id when it was dispatched; ids stay until another one comes.
+    """
 
     data: bytes
-    """The payload: the event's data lines, joined by LF. UTF-8, unless the server errs."""
     event: str = "message"
-    """Its name; `message` where the server gave none."""
     id: str = ""
-    """The last event id when it was dispatched; ids stay until another one comes."""
 
 
 class SseDecoder:

@@ -66,19 +66,22 @@ class Place(Enum):
 
 
 class Written(Struct, frozen=True):
-    """An item that is written."""
+    """An item that is written.
+
+    Attributes:
+        blocks: In order; may be empty, then there is nothing to send of the item.
+        joined: The blocks, with commas between.
+        uses: Ids of tools that the vendor ran, or began to run, as the blocks tell.
+        waits: Whether such a tool has no result yet, so that what follows matters.
+        uploads: Whether a block names an uploaded file.
+    """
 
     place: Place
     blocks: tuple[bytes, ...]
-    """In order; may be empty, then there is nothing to send of the item."""
     joined: bytes
-    """The blocks, with commas between."""
     uses: frozenset[str] = frozenset()
-    """Ids of tools that the vendor ran, or began to run, as the blocks tell."""
     waits: bool = False
-    """Whether such a tool has no result yet, so that what follows matters."""
     uploads: bool = False
-    """Whether a block names an uploaded file."""
 
 
 def written_item(

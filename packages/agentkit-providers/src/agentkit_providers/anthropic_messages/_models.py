@@ -25,21 +25,24 @@ _ALWAYS_THINKING: Final = ("fable", "mythos")
 
 
 class Traits(Struct, frozen=True, kw_only=True):
-    """What one model takes."""
+    """What one model takes.
+
+    Attributes:
+        levels: Levels that the model has beyond the usual ones, has not, or calls otherwise.
+        max_output_tokens: The most that it puts out, thinking included.
+        sampling: Whether it takes `temperature` and `top_p`.
+        both_samplings: Whether it takes the two together.
+        forced_tools: Whether a call of a tool may be required.
+        interleaves: Whether it thinks between calls only if a beta is asked for.
+    """
 
     thinking: ThinkingStyle = ThinkingStyle.BUDGET
     levels: dict[ThinkingLevel, str | None] = field(default_factory=dict)
-    """Levels that the model has beyond the usual ones, has not, or calls otherwise."""
     max_output_tokens: int = 64_000
-    """The most that it puts out, thinking included."""
     sampling: bool = True
-    """Whether it takes `temperature` and `top_p`."""
     both_samplings: bool = True
-    """Whether it takes the two together."""
     forced_tools: bool = True
-    """Whether a call of a tool may be required."""
     interleaves: bool = False
-    """Whether it thinks between calls only if a beta is asked for."""
 
 
 @lru_cache(maxsize=256)

@@ -35,20 +35,23 @@ _LEAST_TOP_P_THINKING = 0.95
 
 
 class Options(Struct, frozen=True):
-    """The options of one request, as they are sent."""
+    """The options of one request, as they are sent.
+
+    Attributes:
+        body: Fields in the order in which they are written; tools and extras apart.
+        extra: Fields that the caller adds, laid over the body last.
+        tools: The tools, each as it is written.
+        tool_types: The types of those that the vendor knows by one.
+        metadata: What the answer's item is to know of what was decided.
+        interleaved: Whether the model is to think between calls and a beta is needed for it.
+    """
 
     body: dict[str, Any]
-    """Fields in the order in which they are written; tools and extras apart."""
     extra: dict[str, JsonValue]
-    """Fields that the caller adds, laid over the body last."""
     tools: list[bytes]
-    """The tools, each as it is written."""
     tool_types: tuple[str, ...]
-    """The types of those that the vendor knows by one."""
     metadata: MetadataMap
-    """What the answer's item is to know of what was decided."""
     interleaved: bool
-    """Whether the model is to think between calls and a beta is needed for it."""
 
 
 def options_of(request: ModelRequest, quirks: Quirks) -> Options:

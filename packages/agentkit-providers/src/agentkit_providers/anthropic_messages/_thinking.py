@@ -23,14 +23,17 @@ _EFFORTS: Final = {ThinkingLevel.MINIMAL: "low"}
 
 
 class Thinking(Struct, frozen=True):
-    """What is said of thinking, and what follows from it."""
+    """What is said of thinking, and what follows from it.
+
+    Attributes:
+        max_tokens: The limit on the output, thinking included.
+        level: The level that is sent; None where nothing is said of it.
+    """
 
     max_tokens: int
-    """The limit on the output, thinking included."""
     thinking: dict[str, Any] | None = None
     effort: str | None = None
     level: ThinkingLevel | None = None
-    """The level that is sent; None where nothing is said of it."""
 
     @property
     def is_on(self) -> bool:

@@ -30,14 +30,17 @@ class Delta(Struct, gc=False):
 
 
 class Event(Struct, gc=False):
-    """One event of a stream."""
+    """One event of a stream.
+
+    Attributes:
+        message: In a `message_start`: a `Message` without content.
+    """
 
     type: str | None = None
     index: int | None = None
     delta: Delta | None = None
     content_block: Any = None
     message: Any = None
-    """In a `message_start`: a `Message` without content."""
     usage: Any = None
     error: Any = None
     context_management: Any = None

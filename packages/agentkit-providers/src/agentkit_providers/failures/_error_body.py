@@ -31,25 +31,28 @@ _TITLE: Final = re.compile(r"(?is)<title[^>]*>(.*?)</title")
 
 
 class ErrorFacts(Struct, frozen=True):
-    """What an error body says."""
+    """What an error body says.
+
+    Attributes:
+        message: For people; empty when the body says nothing.
+        type: Its type; for Google, which has none, the word in its `status`.
+        status: A status that the body names, such as an error's numeric code.
+        words: Codes, types and reasons that the body uses, the most telling first.
+        error: The error itself, where the body is JSON.
+        raw: The body, no longer than `RAW_LIMIT`.
+    """
 
     message: str = ""
-    """For people; empty when the body says nothing."""
     code: str | None = None
     type: str | None = None
-    """Its type; for Google, which has none, the word in its `status`."""
     param: str | None = None
     status: int | None = None
-    """A status that the body names, such as an error's numeric code."""
     words: tuple[str, ...] = ()
-    """Codes, types and reasons that the body uses, the most telling first."""
     request_id: str | None = None
     tokens: int | None = None
     token_limit: int | None = None
     error: JsonValue = None
-    """The error itself, where the body is JSON."""
     raw: JsonValue = None
-    """The body, no longer than `RAW_LIMIT`."""
 
 
 def facts_of_body(body: bytes) -> ErrorFacts:

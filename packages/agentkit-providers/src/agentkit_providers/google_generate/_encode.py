@@ -37,11 +37,14 @@ _ROLES: Final = {
 
 
 class _Written(Struct, frozen=True):
-    """What one item has become."""
+    """What one item has become.
+
+    Attributes:
+        parts: JSON, joined by commas; empty where nothing of the item can be sent.
+    """
 
     kind: ItemKind
     parts: bytes
-    """JSON, joined by commas; empty where nothing of the item can be sent."""
 
 
 class GenerateEncoder:

@@ -19,14 +19,18 @@ _LEVELS: Final = (Level.MINIMAL, Level.LOW, Level.MEDIUM, Level.HIGH)
 
 
 class ThinkingScale(Struct, frozen=True):
-    """How a family of models is told how much to think."""
+    """How a family of models is told how much to think.
+
+    Attributes:
+        levels: A word for `thinkingLevel` or a number for `thinkingBudget`; -1 leaves it to the
+            model.
+        off: The same for no thinking, or for the least, with thoughts hidden.
+        stops: Whether `off` really is no thinking.
+    """
 
     levels: Mapping[Level, str | int]
-    """A word for `thinkingLevel` or a number for `thinkingBudget`; -1 leaves it to the model."""
     off: str | int
-    """The same for no thinking, or for the least, with thoughts hidden."""
     stops: bool = True
-    """Whether `off` really is no thinking."""
 
 
 def _scale(*values: str | int, off: str | int, stops: bool = True) -> ThinkingScale:

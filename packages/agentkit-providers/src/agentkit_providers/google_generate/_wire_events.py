@@ -15,34 +15,44 @@ from msgspec import UNSET, Struct
 
 
 class PartialArg(Struct, rename="camel", gc=False):
-    """One value among a call's arguments, or a piece of a text there."""
+    """One value among a call's arguments, or a piece of a text there.
+
+    Attributes:
+        json_path: Where it belongs: `$.operations[0].action`.
+        will_continue: Whether more of this text follows.
+    """
 
     json_path: str = ""
-    """Where it belongs: `$.operations[0].action`."""
     string_value: Any = UNSET
     number_value: Any = UNSET
     bool_value: Any = UNSET
     null_value: Any = UNSET
     will_continue: bool | None = None
-    """Whether more of this text follows."""
 
 
 class FunctionCall(Struct, rename="camel", gc=False):
-    """A call; or, where arguments are streamed, a piece of one."""
+    """A call; or, where arguments are streamed, a piece of one.
+
+    Attributes:
+        will_continue: Whether more of this call follows; the end may also be a bare `{}`, or
+            nothing.
+    """
 
     name: str | None = None
     id: str | None = None
     args: Any = None
     partial_args: list[PartialArg] | None = None
     will_continue: bool | None = None
-    """Whether more of this call follows; the end may also be a bare `{}`, or nothing."""
 
 
 class Blob(Struct, rename="camel", gc=False):
-    """Media by value."""
+    """Media by value.
+
+    Attributes:
+        data: Base64.
+    """
 
     data: str = ""
-    """Base64."""
     mime_type: str = ""
 
 
@@ -54,11 +64,14 @@ class FileData(Struct, rename="camel", gc=False):
 
 
 class Part(Struct, rename="camel", gc=False):
-    """One part of an answer, or a piece of a text."""
+    """One part of an answer, or a piece of a text.
+
+    Attributes:
+        thought: Whether it is reasoning. A signature does not make it so.
+    """
 
     text: str | None = None
     thought: bool | None = None
-    """Whether it is reasoning. A signature does not make it so."""
     thought_signature: str | None = None
     function_call: FunctionCall | None = None
     inline_data: Blob | None = None
@@ -72,11 +85,14 @@ class Content(Struct, gc=False):
 
 
 class Candidate(Struct, rename="camel", gc=False):
-    """One of the answers, or what it gained."""
+    """One of the answers, or what it gained.
+
+    Attributes:
+        index: Missing means 0.
+    """
 
     content: Content | None = None
     index: int | None = None
-    """Missing means 0."""
     finish_reason: str | None = None
     finish_message: Any = None
     grounding_metadata: Any = None
@@ -88,11 +104,14 @@ class Candidate(Struct, rename="camel", gc=False):
 
 
 class Chunk(Struct, rename="camel", gc=False):
-    """One response of a stream."""
+    """One response of a stream.
+
+    Attributes:
+        usage_metadata: Read when it is wanted: it comes with every chunk, and the last one stands.
+    """
 
     candidates: list[Candidate] | None = None
     usage_metadata: msgspec.Raw = msgspec.Raw()
-    """Read when it is wanted: it comes with every chunk, and the last one stands."""
     prompt_feedback: Any = None
     error: Any = None
 

@@ -12,10 +12,13 @@ from msgspec import Struct
 
 
 class Blob(Struct, rename="camel"):
-    """Media by value."""
+    """Media by value.
+
+    Attributes:
+        data: Base64.
+    """
 
     data: str
-    """Base64."""
     mime_type: str
 
 
@@ -35,14 +38,17 @@ class FunctionCall(Struct, omit_defaults=True):
 
 
 class FunctionResponse(Struct, omit_defaults=True):
-    """What a function gave."""
+    """What a function gave.
+
+    Attributes:
+        response: `{"output": …}` or `{"error": …}`.
+        parts: Media that belong to it: `[{"inlineData": …}]`.
+    """
 
     id: str | None = None
     name: str = ""
     response: Any = None
-    """`{"output": …}` or `{"error": …}`."""
     parts: Any = None
-    """Media that belong to it: `[{"inlineData": …}]`."""
 
 
 class Part(Struct, rename="camel", omit_defaults=True):
@@ -62,20 +68,26 @@ AnyPart = Part | dict[str, Any]
 
 
 class FunctionDeclaration(Struct, rename="camel", omit_defaults=True):
-    """A function as it is offered; one of the two schemas is used."""
+    """A function as it is offered; one of the two schemas is used.
+
+    Attributes:
+        parameters_json_schema: JSON Schema.
+        parameters: The dialect of OpenAPI 3.0.
+    """
 
     name: str
     description: str | None = None
     parameters_json_schema: Any = None
-    """JSON Schema."""
     parameters: Any = None
-    """The dialect of OpenAPI 3.0."""
 
 
 class ThinkingConfig(Struct, rename="camel", omit_defaults=True):
-    """How much to think; a level or a budget, never both."""
+    """How much to think; a level or a budget, never both.
+
+    Attributes:
+        thinking_budget: Tokens; -1 leaves it to the model.
+    """
 
     include_thoughts: bool | None = None
     thinking_level: str | None = None
     thinking_budget: int | None = None
-    """Tokens; -1 leaves it to the model."""

@@ -37,96 +37,109 @@ class ThinkingFormat(StrEnum):
 
 
 class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one vendor wants and does in its own way."""
+    """What one vendor wants and does in its own way.
+
+    Attributes:
+        max_tokens_field: `max_tokens`: DeepSeek, Together, Moonshot, Mistral, NVIDIA, Chutes,
+            Cloudflare and most local servers; `num_predict`: Ollama's own.
+        max_output_tokens: The most that the model puts out: a higher limit is lowered to it. None
+            is not known.
+        supports_store: Whether `store: false` may be sent. False: Cerebras, xAI, Together,
+            DeepSeek, Z.ai, Moonshot, NVIDIA, Chutes, Cloudflare, Mistral.
+        supports_usage_in_streaming: Whether `stream_options.include_usage` may be asked. False: old
+            local servers, Mistral.
+        supports_strict_mode: Whether tools may say `strict`. False: Moonshot, Together,
+            Cloudflare's gateway, NVIDIA.
+        parallel_tools: Whether `parallel_tool_calls` may be sent. False: servers that refuse
+            unknown fields.
+        json_schema: Whether the answer's format may be a schema. False: DeepSeek, Moonshot.
+        supports_seed: Whether `seed` may be sent. False: vendors that refuse unknown fields
+            (Mistral says `random_seed`: send it as an extra).
+        sampling: Whether `temperature` and `top_p` may be sent; else they are left out. False:
+            models of OpenAI that reason.
+        extra: Fields that every request has besides. MiniMax: `reasoning_split`.
+        required_tool_choice: The word for "must call some tool". `any`: Mistral.
+        cache_key: Whether `prompt_cache_key` may be sent. False: everyone but OpenAI.
+        cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: everyone but
+            OpenAI.
+        cache_control: Whether marks in Anthropic's manner (`cache_control` on text and tools) are
+            understood. True: OpenRouter with Anthropic's models, LiteLLM.
+        empty_tools_with_history: Whether `tools: []` must be sent where the history has calls and
+            the request no tools. True: LiteLLM and other gateways before Anthropic's models.
+        developer_role: False sends developer items as system: all but OpenAI, Azure and
+            OpenRouter's OpenAI.
+        alternate_roles: Whether neighbours of one role are merged. True: Mistral, Ollama and vLLM
+            with strict chat templates, Perplexity.
+        requires_tool_result_name: Whether tool messages carry the tool's `name`. True: old Mistral,
+            some templates.
+        requires_assistant_after_tool_result: Whether an assistant message must stand between
+            results and a user message; then an assistant message without text has `content: ""`.
+            True: old Mistral, strict templates.
+        call_ids: Which call ids are accepted. Mistral: exactly 9 letters and digits.
+        imported_call_signature: What stands for the thought signature of calls that another model
+            made. Google's endpoint: `skip_thought_signature_validator`.
+        error_prefix: What is put before the text of a tool's failure, for the protocol has no mark
+            for it.
+        media: Modalities that user messages may hold; empty for text-only servers.
+        tool_images: Whether images may stand in a tool message; else they follow in a user message.
+        files: Whether `file` parts are understood. True: OpenAI, Azure, OpenRouter.
+        supports_reasoning_effort: Whether `reasoning_effort` is understood. False: xAI, Z.ai,
+            Moonshot, Together, NVIDIA, Cloudflare's gateway.
+        thinking_level_map: Another word for a level, or None where a model does not have it.
+            `xhigh` and `max` are had only where they are named here; Groq's Qwen 3 says `default`
+            for every level.
+        reasoning_field_out: In which field a model's own reasoning goes back to it:
+            `reasoning_content` (DeepSeek, llama.cpp, Z.ai, Moonshot), `reasoning` (Groq, Cerebras,
+            Ollama), `reasoning_details` (OpenRouter, Vercel's gateway); None does not send it.
+        requires_reasoning_content_on_assistant: Whether every assistant message has that field
+            while thinking is on, empty if need be. True: DeepSeek.
+        supports_finish_reason: False takes a stream that ends without a finish reason or `[DONE]`
+            as whole, unless a call is still open: some local servers.
+        completion_tokens_exclude_reasoning: Whether reasoning comes on top of `completion_tokens`.
+            True: xAI. Where `total_tokens` settles it, it is not asked.
+        cost_currency: The currency of `usage.cost`, where that is money: `USD` at OpenRouter,
+            Vercel's gateway and Perplexity.
+    """
 
     # Which fields a request may have.
     max_tokens_field: str = "max_completion_tokens"
-    """`max_tokens`: DeepSeek, Together, Moonshot, Mistral, NVIDIA, Chutes, Cloudflare and most
-    local servers; `num_predict`: Ollama's own."""
     max_output_tokens: int | None = None
-    """The most that the model puts out: a higher limit is lowered to it. None is not known."""
     supports_store: bool = True
-    """Whether `store: false` may be sent. False: Cerebras, xAI, Together, DeepSeek, Z.ai,
-    Moonshot, NVIDIA, Chutes, Cloudflare, Mistral."""
     supports_usage_in_streaming: bool = True
-    """Whether `stream_options.include_usage` may be asked. False: old local servers, Mistral."""
     supports_strict_mode: bool = True
-    """Whether tools may say `strict`. False: Moonshot, Together, Cloudflare's gateway, NVIDIA."""
     parallel_tools: bool = True
-    """Whether `parallel_tool_calls` may be sent. False: servers that refuse unknown fields."""
     json_schema: bool = True
-    """Whether the answer's format may be a schema. False: DeepSeek, Moonshot."""
     supports_seed: bool = True
-    """Whether `seed` may be sent. False: vendors that refuse unknown fields (Mistral says
-    `random_seed`: send it as an extra)."""
     sampling: bool = True
-    """Whether `temperature` and `top_p` may be sent; else they are left out. False: models of
-    OpenAI that reason."""
     extra: dict[str, JsonValue] = field(default_factory=dict)
-    """Fields that every request has besides. MiniMax: `reasoning_split`."""
     required_tool_choice: str = "required"
-    """The word for "must call some tool". `any`: Mistral."""
     cache_key: bool = True
-    """Whether `prompt_cache_key` may be sent. False: everyone but OpenAI."""
     cache_retention_24h: bool = True
-    """Whether `prompt_cache_retention` may be sent. False: everyone but OpenAI."""
     cache_control: bool = False
-    """Whether marks in Anthropic's manner (`cache_control` on text and tools) are understood.
-    True: OpenRouter with Anthropic's models, LiteLLM."""
     empty_tools_with_history: bool = False
-    """Whether `tools: []` must be sent where the history has calls and the request no tools.
-    True: LiteLLM and other gateways before Anthropic's models."""
 
     # Which roles there are, and in what order.
     developer_role: bool = True
-    """False sends developer items as system: all but OpenAI, Azure and OpenRouter's OpenAI."""
     alternate_roles: bool = False
-    """Whether neighbours of one role are merged. True: Mistral, Ollama and vLLM with strict
-    chat templates, Perplexity."""
     requires_tool_result_name: bool = False
-    """Whether tool messages carry the tool's `name`. True: old Mistral, some templates."""
     requires_assistant_after_tool_result: bool = False
-    """Whether an assistant message must stand between results and a user message; then an
-    assistant message without text has `content: ""`. True: old Mistral, strict templates."""
     call_ids: IdRule = IdRule(characters=None, max_length=40)
-    """Which call ids are accepted. Mistral: exactly 9 letters and digits."""
     imported_call_signature: str | None = None
-    """What stands for the thought signature of calls that another model made. Google's endpoint:
-    `skip_thought_signature_validator`."""
     error_prefix: str | None = None
-    """What is put before the text of a tool's failure, for the protocol has no mark for it."""
 
     # What content it takes.
     media: frozenset[Modality] = frozenset({Modality.IMAGE, Modality.AUDIO})
-    """Modalities that user messages may hold; empty for text-only servers."""
     tool_images: bool = False
-    """Whether images may stand in a tool message; else they follow in a user message."""
     files: bool = True
-    """Whether `file` parts are understood. True: OpenAI, Azure, OpenRouter."""
 
     # Thinking.
     thinking_format: ThinkingFormat = ThinkingFormat.OPENAI
     supports_reasoning_effort: bool = True
-    """Whether `reasoning_effort` is understood. False: xAI, Z.ai, Moonshot, Together, NVIDIA,
-    Cloudflare's gateway."""
     thinking_level_map: dict[ThinkingLevel, str | None] = field(default_factory=dict)
-    """Another word for a level, or None where a model does not have it. `xhigh` and `max` are
-    had only where they are named here; Groq's Qwen 3 says `default` for every level."""
     reasoning_field_out: str | None = None
-    """In which field a model's own reasoning goes back to it: `reasoning_content` (DeepSeek,
-    llama.cpp, Z.ai, Moonshot), `reasoning` (Groq, Cerebras, Ollama), `reasoning_details`
-    (OpenRouter, Vercel's gateway); None does not send it."""
     requires_reasoning_content_on_assistant: bool = False
-    """Whether every assistant message has that field while thinking is on, empty if need be.
-    True: DeepSeek."""
 
     # What comes back.
     supports_finish_reason: bool = True
-    """False takes a stream that ends without a finish reason or `[DONE]` as whole, unless a
-    call is still open: some local servers."""
     completion_tokens_exclude_reasoning: bool = False
-    """Whether reasoning comes on top of `completion_tokens`. True: xAI. Where `total_tokens`
-    settles it, it is not asked."""
     cost_currency: str | None = None
-    """The currency of `usage.cost`, where that is money: `USD` at OpenRouter, Vercel's gateway
-    and Perplexity."""

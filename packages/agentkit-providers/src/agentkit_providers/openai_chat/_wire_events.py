@@ -15,11 +15,14 @@ from msgspec import Struct, field
 
 
 class FunctionDelta(Struct, gc=False):
-    """Name and arguments of a call, or pieces of them."""
+    """Name and arguments of a call, or pieces of them.
+
+    Attributes:
+        arguments: JSON as text; some send the object itself.
+    """
 
     name: str | None = None
     arguments: Any = None
-    """JSON as text; some send the object itself."""
 
 
 class CustomDelta(Struct, gc=False):
@@ -30,21 +33,28 @@ class CustomDelta(Struct, gc=False):
 
 
 class ToolCallDelta(Struct, gc=False):
-    """A call, or a fragment of one; which one, `_tool_slots` finds out."""
+    """A call, or a fragment of one; which one, `_tool_slots` finds out.
+
+    Attributes:
+        extra_content: Google: holds the thought signature, needed when the call is sent back.
+    """
 
     index: int | None = None
     id: str | int | None = None
     function: FunctionDelta | None = None
     custom: CustomDelta | None = None
     extra_content: Any = None
-    """Google: holds the thought signature, needed when the call is sent back."""
 
 
 class Delta(Struct, gc=False):
-    """What a choice gained; a whole message has the same fields."""
+    """What a choice gained; a whole message has the same fields.
+
+    Attributes:
+        content: A list at Mistral: entries of type `text`, `thinking`, `reference`, …
+        executed_tools: Groq: tools that ran there.
+    """
 
     content: str | list[Any] | None = None
-    """A list at Mistral: entries of type `text`, `thinking`, `reference`, …"""
     tool_calls: list[ToolCallDelta] | None = None
     reasoning_content: Any = None
     reasoning: Any = None
@@ -57,20 +67,22 @@ class Delta(Struct, gc=False):
     images: Any = None
     extra_content: Any = None
     executed_tools: Any = None
-    """Groq: tools that ran there."""
 
 
 class Choice(Struct, gc=False):
-    """One of the answers, growing."""
+    """One of the answers, growing.
+
+    Attributes:
+        usage: Some servers report usage here.
+        error: OpenRouter: why it finished with the reason `error`.
+    """
 
     index: int | None = 0
     delta: Delta | None = None
     finish_reason: str | None = None
     logprobs: Any = None
     usage: Any = None
-    """Some servers report usage here."""
     error: Any = None
-    """OpenRouter: why it finished with the reason `error`."""
 
 
 class WholeChoice(Struct, gc=False):
@@ -97,14 +109,17 @@ class Chunk(Struct, gc=False):
 
 
 class Head(Chunk, gc=False):
-    """An event of a stream while it is not known yet what the answer is called."""
+    """An event of a stream while it is not known yet what the answer is called.
+
+    Attributes:
+        provider: OpenRouter: who answered behind it.
+    """
 
     id: Any = None
     model: Any = None
     service_tier: Any = None
     system_fingerprint: Any = None
     provider: Any = None
-    """OpenRouter: who answered behind it."""
 
 
 class Whole(Struct, gc=False):

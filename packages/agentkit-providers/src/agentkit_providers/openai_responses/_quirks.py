@@ -28,75 +28,89 @@ class ReasoningReplay(StrEnum):
 
 
 class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one vendor wants and does in its own way."""
+    """What one vendor wants and does in its own way.
+
+    Attributes:
+        supports_store: Whether `store: false` may be sent. False: servers that refuse unknown
+            fields.
+        supports_strict_mode: Whether tools may say `strict`; where they may, they always do, for
+            OpenAI takes a tool that does not as strict. False: servers that refuse unknown fields.
+        parallel_tools: Whether `parallel_tool_calls` may be sent. False: servers that refuse
+            unknown fields.
+        json_schema: Whether the answer's format may be a schema. False: servers that ignore it in
+            silence.
+        sampling: Whether `temperature` and `top_p` may be sent; else they are left out. False:
+            models of OpenAI that reason.
+        extra: Fields that every request has besides.
+        min_output_tokens: The least `max_output_tokens`; lower limits are raised to it. 1: all but
+            OpenAI and Azure.
+        cache_key: Whether `prompt_cache_key` may be sent. False: everyone but OpenAI, Azure and
+            xAI.
+        cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: everyone but
+            OpenAI.
+        cache_breakpoints: Whether content may be marked as the end of a cached prefix, and
+            `prompt_cache_options` takes the place of `prompt_cache_retention`. True: OpenAI from
+            gpt-5.6 on.
+        developer_role: False sends developer items as system: xAI and most local servers.
+        assistant_text_in_list: Whether the text of an assistant message that has no id must stand
+            in a list. True: llama.cpp, which takes a plain one for a user's.
+        item_ids: Whether the model's own items go back under their ids. False: gateways that look
+            ids up and refuse those of answers that were not stored.
+        custom_items: Whether items other than messages, reasoning and function calls go back.
+            False: servers that refuse the types they do not know, such as llama.cpp.
+        call_ids: Which call ids are accepted.
+        error_prefix: What is put before the text of a tool's failure, for the protocol has no mark
+            for it.
+        media: Modalities that user messages may hold; empty for text-only servers.
+        tool_images: Whether images and files may stand in a call's output; else they follow in a
+            user message. False: llama.cpp, LM Studio, vLLM.
+        files: Whether `input_file` is understood. False: most local servers.
+        supports_reasoning_effort: Whether `reasoning.effort` is understood. False: xAI's models but
+            the smallest.
+        reasoning_summary: What is asked for as `reasoning.summary`; None asks for nothing, as
+            accounts must that OpenAI has not verified.
+        thinking_level_map: Another word for a level, or None where a model does not have it; of one
+            that has none but `off` nothing about reasoning is asked. `xhigh` and `max` are had only
+            where they are named here. `off` is the effort `none`; where it is None here, nothing is
+            said instead.
+        encrypted_reasoning: Whether `reasoning.encrypted_content` is asked for. False: servers that
+            keep no secrets.
+        reasoning_replay: Which reasoning goes back to its model. `any`: OpenRouter, DeepSeek,
+            Bedrock, LM Studio, vLLM; `text`: llama.cpp.
+        cost_currency: The currency of `usage.cost`, where that is money: `USD` at OpenRouter.
+    """
 
     # Which fields a request may have.
     supports_store: bool = True
-    """Whether `store: false` may be sent. False: servers that refuse unknown fields."""
     supports_strict_mode: bool = True
-    """Whether tools may say `strict`; where they may, they always do, for OpenAI takes a tool that
-    does not as strict. False: servers that refuse unknown fields."""
     parallel_tools: bool = True
-    """Whether `parallel_tool_calls` may be sent. False: servers that refuse unknown fields."""
     json_schema: bool = True
-    """Whether the answer's format may be a schema. False: servers that ignore it in silence."""
     sampling: bool = True
-    """Whether `temperature` and `top_p` may be sent; else they are left out. False: models of
-    OpenAI that reason."""
     extra: dict[str, JsonValue] = field(default_factory=dict)
-    """Fields that every request has besides."""
     min_output_tokens: int = 16
-    """The least `max_output_tokens`; lower limits are raised to it. 1: all but OpenAI and Azure."""
     cache_key: bool = True
-    """Whether `prompt_cache_key` may be sent. False: everyone but OpenAI, Azure and xAI."""
     cache_retention_24h: bool = True
-    """Whether `prompt_cache_retention` may be sent. False: everyone but OpenAI."""
     cache_breakpoints: bool = False
-    """Whether content may be marked as the end of a cached prefix, and `prompt_cache_options`
-    takes the place of `prompt_cache_retention`. True: OpenAI from gpt-5.6 on."""
 
     # Which messages and items there are.
     developer_role: bool = True
-    """False sends developer items as system: xAI and most local servers."""
     assistant_text_in_list: bool = False
-    """Whether the text of an assistant message that has no id must stand in a list. True:
-    llama.cpp, which takes a plain one for a user's."""
     item_ids: bool = True
-    """Whether the model's own items go back under their ids. False: gateways that look ids up and
-    refuse those of answers that were not stored."""
     custom_items: bool = True
-    """Whether items other than messages, reasoning and function calls go back. False: servers that
-    refuse the types they do not know, such as llama.cpp."""
     call_ids: IdRule = IdRule(characters=None, max_length=64)
-    """Which call ids are accepted."""
     error_prefix: str | None = None
-    """What is put before the text of a tool's failure, for the protocol has no mark for it."""
 
     # What content it takes.
     media: frozenset[Modality] = frozenset({Modality.IMAGE})
-    """Modalities that user messages may hold; empty for text-only servers."""
     tool_images: bool = True
-    """Whether images and files may stand in a call's output; else they follow in a user message.
-    False: llama.cpp, LM Studio, vLLM."""
     files: bool = True
-    """Whether `input_file` is understood. False: most local servers."""
 
     # Thinking.
     supports_reasoning_effort: bool = True
-    """Whether `reasoning.effort` is understood. False: xAI's models but the smallest."""
     reasoning_summary: str | None = "auto"
-    """What is asked for as `reasoning.summary`; None asks for nothing, as accounts must that OpenAI
-    has not verified."""
     thinking_level_map: dict[ThinkingLevel, str | None] = field(default_factory=dict)
-    """Another word for a level, or None where a model does not have it; of one that has none but
-    `off` nothing about reasoning is asked. `xhigh` and `max` are had only where they are named
-    here. `off` is the effort `none`; where it is None here, nothing is said instead."""
     encrypted_reasoning: bool = True
-    """Whether `reasoning.encrypted_content` is asked for. False: servers that keep no secrets."""
     reasoning_replay: ReasoningReplay = ReasoningReplay.ENCRYPTED
-    """Which reasoning goes back to its model. `any`: OpenRouter, DeepSeek, Bedrock, LM Studio,
-    vLLM; `text`: llama.cpp."""
 
     # What comes back.
     cost_currency: str | None = None
-    """The currency of `usage.cost`, where that is money: `USD` at OpenRouter."""

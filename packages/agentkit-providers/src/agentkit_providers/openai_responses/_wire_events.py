@@ -15,20 +15,23 @@ from msgspec import Struct, field
 
 
 class Response(Struct, gc=False):
-    """The answer itself, as far as it is known."""
+    """The answer itself, as far as it is known.
+
+    Attributes:
+        output: Its items; some send none although they streamed them.
+        content_filters: Azure: what its filters found.
+    """
 
     id: Any = None
     model: Any = None
     status: Any = None
     output: Any = None
-    """Its items; some send none although they streamed them."""
     usage: Any = None
     error: Any = None
     incomplete_details: Any = None
     service_tier: Any = None
     moderation: Any = None
     content_filters: Any = None
-    """Azure: what its filters found."""
 
 
 class Whole(Response, gc=False):
@@ -39,12 +42,15 @@ class Whole(Response, gc=False):
 
 
 class Event(Struct, gc=False):
-    """One event of a stream."""
+    """One event of a stream.
+
+    Attributes:
+        type: Some servers send no names of events, so this alone says what it is.
+        output_index: Which item; ids may change from event to event.
+    """
 
     type: str | None = None
-    """Some servers send no names of events, so this alone says what it is."""
     output_index: int | None = None
-    """Which item; ids may change from event to event."""
     content_index: int | None = None
     delta: Any = None
     item: Any = None

@@ -25,10 +25,13 @@ class InputText(Struct, omit_defaults=True, tag_field="type", tag="input_text"):
 
 
 class InputImage(Struct, omit_defaults=True, tag_field="type", tag="input_image"):
-    """An image: by its address, or the vendor's id of it."""
+    """An image: by its address, or the vendor's id of it.
+
+    Attributes:
+        detail: The vendor's types want it, though its server does not.
+    """
 
     detail: Any
-    """The vendor's types want it, though its server does not."""
     image_url: str | None = None
     file_id: str | None = None
     prompt_cache_breakpoint: CacheBreakpoint | None = None
@@ -67,13 +70,16 @@ class AssistantMessage(Struct, omit_defaults=True):
 
 
 class CallOutput(Struct, omit_defaults=True):
-    """What a tool gave: `function_call_output` or `custom_tool_call_output`."""
+    """What a tool gave: `function_call_output` or `custom_tool_call_output`.
+
+    Attributes:
+        caller: On whose behalf the call was made, as the call says.
+    """
 
     type: str
     call_id: str
     output: Content
     caller: Any = None
-    """On whose behalf the call was made, as the call says."""
 
 
 InputItem = InputMessage | AssistantMessage | CallOutput | dict[str, Any]

@@ -47,17 +47,20 @@ Fault = Cut | Reset | Stall | Garbage
 
 
 class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One HTTP answer. Make one with `events`, `json`, `recorded` or `error`."""
+    """One HTTP answer. Make one with `events`, `json`, `recorded` or `error`.
+
+    Attributes:
+        pieces: The body, in the pieces in which it is sent, one HTTP chunk each.
+        whole: The body for requests that do not ask for a stream, where the answer has both forms.
+        pace_s: How long to wait before each piece but the first, in seconds.
+    """
 
     pieces: tuple[bytes, ...] = ()
-    """The body, in the pieces in which it is sent, one HTTP chunk each."""
     whole: bytes | None = None
-    """The body for requests that do not ask for a stream, where the answer has both forms."""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     content_type: str = "text/event-stream"
     pace_s: float = 0.0
-    """How long to wait before each piece but the first, in seconds."""
     fault: Fault | None = None
 
     @classmethod

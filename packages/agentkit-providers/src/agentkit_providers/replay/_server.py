@@ -25,13 +25,16 @@ _MASKED: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "co
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """A request as it came."""
+    """A request as it came.
+
+    Attributes:
+        path: With its query, if there is one.
+        headers: Names in lower case. Keys are masked, equal ones alike; see `masked`.
+    """
 
     method: str
     path: str
-    """With its query, if there is one."""
     headers: dict[str, str]
-    """Names in lower case. Keys are masked, equal ones alike; see `masked`."""
     body: bytes
 
     @property

@@ -10,15 +10,19 @@ from agentkit_core import ProviderFailure, Usage
 
 
 class AttemptFailed(Struct, frozen=True, kw_only=True):
-    """An attempt failed, and there will be another one."""
+    """An attempt failed, and there will be another one.
+
+    Attributes:
+        attempt: Which one, from 1.
+        wait_s: How long is waited before the next one, in seconds.
+        usage: What it used, as far as it is known; the response's usage is that of the last
+            attempt.
+    """
 
     attempt: int
-    """Which one, from 1."""
     failure: ProviderFailure
     wait_s: float
-    """How long is waited before the next one, in seconds."""
     usage: Usage
-    """What it used, as far as it is known; the response's usage is that of the last attempt."""
 
 
 OnRetry = Callable[[AttemptFailed], None]

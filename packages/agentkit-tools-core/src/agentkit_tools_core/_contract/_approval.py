@@ -22,23 +22,26 @@ _FINGERPRINT_LENGTH: Final = 32
 
 
 class ApprovalRequest(Struct, frozen=True, omit_defaults=True):
-    """A question that someone must answer before a call may run, or run on."""
+    """A question that someone must answer before a call may run, or run on.
+
+    Attributes:
+        id: See `approval_id`; who says yes grants this id.
+        kind: What kind of permission: `tool.delete_file`, `filesystem.write`, …
+        summary: What would be done, or what is asked, for people.
+        reason: Why it has to be asked, for people.
+        metadata: The facts of the request.
+        schema: JSON Schema of the answer that is wanted; None says nothing about it. Nobody checks
+            the answer against it but the tool.
+    """
 
     id: ApprovalId
-    """See `approval_id`; who says yes grants this id."""
     call_id: ToolCallId
     kind: str
-    """What kind of permission: `tool.delete_file`, `filesystem.write`, …"""
     summary: str
-    """What would be done, or what is asked, for people."""
     reason: str | None = None
-    """Why it has to be asked, for people."""
     metadata: MetadataMap = field(default_factory=dict)
-    """The facts of the request."""
     want: ApprovalKind = ApprovalKind.APPROVAL
     schema: dict[str, JsonValue] | None = None
-    """JSON Schema of the answer that is wanted; None says nothing about it. Nobody checks the
-    answer against it but the tool."""
 
     @classmethod
     def of(

@@ -35,26 +35,32 @@ _MAX_ECHO: Final = 200
 
 
 class ChildCall(Struct, frozen=True, omit_defaults=True):
-    """A child call, as far as it came."""
+    """A child call, as far as it came.
+
+    Attributes:
+        input: The arguments as the parent gave them.
+        result: None as long as it is not over.
+        token: What it left when it suspended.
+        asked: What it waits for and cannot take a denial of; a denial ends it.
+    """
 
     name: str
     input: dict[str, JsonValue]
-    """The arguments as the parent gave them."""
     result: ToolResult | None = None
-    """None as long as it is not over."""
     token: JsonValue = None
-    """What it left when it suspended."""
     asked: tuple[ApprovalId, ...] = ()
-    """What it waits for and cannot take a denial of; a denial ends it."""
 
 
 class RunRecord(Struct, frozen=True, omit_defaults=True, tag=_TAG, tag_field="type"):
-    """What is kept of a run that was suspended; the token of a suspension is one of these."""
+    """What is kept of a run that was suspended; the token of a suspension is one of these.
+
+    Attributes:
+        own: The tool's own token.
+        children: In the order in which they were called.
+    """
 
     own: JsonValue = None
-    """The tool's own token."""
     children: tuple[ChildCall, ...] = ()
-    """In the order in which they were called."""
 
 
 class Caller(Protocol):

@@ -10,33 +10,38 @@ from agentkit_core import JsonValue, TextOutput, ToolCallId, ToolFailure, ToolRe
 
 
 class ToolOutcome(Struct, frozen=True, omit_defaults=True):
-    """A call that is over."""
+    """A call that is over.
+
+    Attributes:
+        result: For the transcript; its `call_id` is that of the request.
+        stop: Whether the turn should end here, without another word of the model.
+    """
 
     result: ToolResult
-    """For the transcript; its `call_id` is that of the request."""
     stop: bool = False
-    """Whether the turn should end here, without another word of the model."""
 
 
 class ToolReturn(Struct, frozen=True, kw_only=True):
     """What a function returns that has more to say than a value.
 
     Returning a plain value is the same as `ToolReturn(output=value)`.
+
+    Attributes:
+        output: For the model: any value that a function may return by itself.
+        details: For people and logs; never sent to a model. Written as JSON like `output`.
+        stop: Whether the turn should end here, without another word of the model.
+        is_error: Whether `output` says what went wrong.
+        usage: Model calls that the tool made by itself; with it, all of them: nothing is added to
+            it for the tools that this one called.
+        added_tools: Names of tools that the model may use from here on.
     """
 
     output: Any
-    """For the model: any value that a function may return by itself."""
     details: JsonValue = None
-    """For people and logs; never sent to a model. Written as JSON like `output`."""
     stop: bool = False
-    """Whether the turn should end here, without another word of the model."""
     is_error: bool = False
-    """Whether `output` says what went wrong."""
     usage: Usage | None = None
-    """Model calls that the tool made by itself; with it, all of them: nothing is added to it for
-    the tools that this one called."""
     added_tools: tuple[str, ...] = ()
-    """Names of tools that the model may use from here on."""
 
 
 def error_result(

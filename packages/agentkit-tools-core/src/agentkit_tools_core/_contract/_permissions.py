@@ -17,15 +17,18 @@ from agentkit_tools_core._contract._request import ToolInvocation
 
 
 class PermissionRequest(Struct, frozen=True, omit_defaults=True):
-    """Something that a call would do and that someone may object to."""
+    """Something that a call would do and that someone may object to.
+
+    Attributes:
+        kind: What it is, dotted: `filesystem.write`, `shell.command`, `tool.<name of the tool>`.
+        summary: What would be done, for people, in one line.
+        metadata: The facts that a policy decides on (`filesystem.path`). All of them are part of
+            what is approved: a grant for other facts is another grant.
+    """
 
     kind: str
-    """What it is, dotted: `filesystem.write`, `shell.command`, `tool.<name of the tool>`."""
     summary: str
-    """What would be done, for people, in one line."""
     metadata: MetadataMap = field(default_factory=dict)
-    """The facts that a policy decides on (`filesystem.path`). All of them are part of what is
-    approved: a grant for other facts is another grant."""
 
 
 class Allow(Struct, frozen=True, tag="allow", tag_field="type"):
@@ -33,19 +36,25 @@ class Allow(Struct, frozen=True, tag="allow", tag_field="type"):
 
 
 class Ask(Struct, frozen=True, omit_defaults=True, tag="ask", tag_field="type"):
-    """Someone must say yes first."""
+    """Someone must say yes first.
+
+    Attributes:
+        reason: Why it has to be asked, for people.
+    """
 
     reason: str | None = None
-    """Why it has to be asked, for people."""
 
 
 class Deny(Struct, frozen=True, omit_defaults=True, tag="deny", tag_field="type"):
-    """It must not be done."""
+    """It must not be done.
+
+    Attributes:
+        reason: Why not; the model is told.
+        code: The reason for programs: `path_not_allowed`, `command_not_allowed`, …
+    """
 
     reason: str
-    """Why not; the model is told."""
     code: str = "policy_denied"
-    """The reason for programs: `path_not_allowed`, `command_not_allowed`, …"""
 
 
 Decision = Allow | Ask | Deny
@@ -53,12 +62,15 @@ Decision = Allow | Ask | Deny
 
 
 class PolicyFacts(Struct, frozen=True):
-    """Who asks: what a policy may want to know besides the request."""
+    """Who asks: what a policy may want to know besides the request.
+
+    Attributes:
+        spec: The tool, with its annotations.
+        call: The call, with the arguments that it would run with, as hooks have changed them.
+    """
 
     spec: ToolSpec
-    """The tool, with its annotations."""
     call: ToolInvocation
-    """The call, with the arguments that it would run with, as hooks have changed them."""
 
 
 Policy = Callable[[PermissionRequest, PolicyFacts], Decision | None]

@@ -8,14 +8,17 @@ from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCallId, TurnId
 
 
 class ToolInvocation(Struct, frozen=True, omit_defaults=True):
-    """One call of a tool."""
+    """One call of a tool.
+
+    Attributes:
+        name: The tool's name, as the model wrote it; there may be no such tool.
+        input: The arguments; treat them as frozen, the transcript holds the same object.
+        metadata: The metadata of the call's part.
+    """
 
     call_id: ToolCallId
     name: str
-    """The tool's name, as the model wrote it; there may be no such tool."""
     input: dict[str, JsonValue] = field(default_factory=dict)
-    """The arguments; treat them as frozen, the transcript holds the same object."""
     session_id: SessionId | None = None
     turn_id: TurnId | None = None
     metadata: MetadataMap = field(default_factory=dict)
-    """The metadata of the call's part."""

@@ -17,14 +17,17 @@ MAX_TOKEN_BYTES: Final = 1 << 20
 
 
 class Suspension(Struct, frozen=True, omit_defaults=True):
-    """A call that waits for answers; with them it is run again from its start."""
+    """A call that waits for answers; with them it is run again from its start.
+
+    Attributes:
+        asks: At least one, each id once; `call_id` is the request's, whatever the tool wrote there.
+        token: To be handed back with the answers, as it is; at most 1 MiB as JSON.
+        takes_denials: Whether a denial is handed to the tool as well; otherwise it ends the call.
+    """
 
     asks: tuple[ApprovalRequest, ...]
-    """At least one, each id once; `call_id` is the request's, whatever the tool wrote there."""
     token: JsonValue = None
-    """To be handed back with the answers, as it is; at most 1 MiB as JSON."""
     takes_denials: bool = False
-    """Whether a denial is handed to the tool as well; otherwise it ends the call."""
 
 
 class ToolSuspended(BaseException):

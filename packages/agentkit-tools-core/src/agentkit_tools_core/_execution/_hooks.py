@@ -18,30 +18,39 @@ from agentkit_tools_core._outputs._convert import outcome_of
 
 
 class Block(Struct, frozen=True, omit_defaults=True):
-    """The call is not run."""
+    """The call is not run.
+
+    Attributes:
+        reason: For the model; None says only that it was blocked.
+        stop: Whether the turn should end here, without another word of the model.
+    """
 
     reason: str | None = None
-    """For the model; None says only that it was blocked."""
     stop: bool = False
-    """Whether the turn should end here, without another word of the model."""
 
 
 class ChangeInput(Struct, frozen=True):
-    """The tool gets other arguments; the transcript keeps those of the model."""
+    """The tool gets other arguments; the transcript keeps those of the model.
+
+    Attributes:
+        input: All arguments. They are checked as the model's were.
+    """
 
     input: dict[str, JsonValue]
-    """All arguments. They are checked as the model's were."""
 
 
 class ToolFacts(Struct, frozen=True):
-    """What a hook may want to know besides the call."""
+    """What a hook may want to know besides the call.
+
+    Attributes:
+        spec: The tool, with its annotations.
+        parent: The call of the tool that made this call; None if a model made it.
+        stop: After the call: whether the turn should end with it.
+    """
 
     spec: ToolSpec
-    """The tool, with its annotations."""
     parent: ToolCallId | None = None
-    """The call of the tool that made this call; None if a model made it."""
     stop: bool = False
-    """After the call: whether the turn should end with it."""
 
 
 class ToolHook:

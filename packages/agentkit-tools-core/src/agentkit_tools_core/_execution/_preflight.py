@@ -33,29 +33,39 @@ _SUMMARY_LENGTH: Final = 200
 
 
 class Allowed(Struct, frozen=True, omit_defaults=True, tag="allowed", tag_field="type"):
-    """The call may run."""
+    """The call may run.
+
+    Attributes:
+        input: The arguments it has to run with, where a hook changed them; None means unchanged.
+    """
 
     input: dict[str, JsonValue] | None = None
-    """The arguments it has to run with, where a hook changed them; None means unchanged."""
 
 
 class Refused(Struct, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
-    """The call must not run, and this is its result."""
+    """The call must not run, and this is its result.
+
+    Attributes:
+        stop: Whether the turn should end here, without another word of the model.
+    """
 
     result: ToolResult
     stop: bool = False
-    """Whether the turn should end here, without another word of the model."""
 
 
 class NeedsApproval(
     Struct, frozen=True, omit_defaults=True, tag="needs_approval", tag_field="type"
 ):
-    """The call may run once all of these are granted."""
+    """The call may run once all of these are granted.
+
+    Attributes:
+        requests: At least one; each id once.
+        input: The arguments it has to run with then, where a hook changed them; None means
+            unchanged.
+    """
 
     requests: tuple[ApprovalRequest, ...]
-    """At least one; each id once."""
     input: dict[str, JsonValue] | None = None
-    """The arguments it has to run with then, where a hook changed them; None means unchanged."""
 
 
 Verdict = Allowed | Refused | NeedsApproval

@@ -36,12 +36,15 @@ _REST_ANY_FIELD: Final = re.compile(r"[:@]\w+[^:]*:")
 
 
 class Docstring(Struct, frozen=True):
-    """What a docstring says."""
+    """What a docstring says.
+
+    Attributes:
+        description: Summary and body, without the blocks that describe parameters; may be empty.
+        parameters: Parameter to its text, in one line; those with a text only.
+    """
 
     description: str
-    """Summary and body, without the blocks that describe parameters; may be empty."""
     parameters: dict[str, str]
-    """Parameter to its text, in one line; those with a text only."""
 
 
 def read_docstring(text: str | None) -> Docstring:

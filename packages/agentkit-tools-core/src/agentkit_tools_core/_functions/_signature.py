@@ -28,13 +28,16 @@ _REFUSED: Final[Mapping[Any, str]] = {
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter that a model fills in."""
+    """A parameter that a model fills in.
+
+    Attributes:
+        type: Its type, with no string left in it; Any where there is no annotation.
+        default: What the function takes it for when it is not given; UNSET where it must be given.
+    """
 
     name: str
     type: Any
-    """Its type, with no string left in it; Any where there is no annotation."""
     default: Any = UNSET
-    """What the function takes it for when it is not given; UNSET where it must be given."""
 
     @property
     def required(self) -> bool:
@@ -53,14 +56,17 @@ class Parameter(Struct, frozen=True):
 
 
 class Signature(Struct, frozen=True):
-    """The parameters of a function."""
+    """The parameters of a function.
+
+    Attributes:
+        parameters: Those that a model fills in, in order.
+        context_parameters: Those that take the `ToolContext`.
+        is_method: Whether the function was written in a class and has yet to be bound to an object.
+    """
 
     parameters: tuple[Parameter, ...]
-    """Those that a model fills in, in order."""
     context_parameters: tuple[str, ...]
-    """Those that take the `ToolContext`."""
     is_method: bool
-    """Whether the function was written in a class and has yet to be bound to an object."""
 
 
 def read_signature(

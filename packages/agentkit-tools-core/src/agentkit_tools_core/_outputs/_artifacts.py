@@ -53,19 +53,22 @@ class InvalidOffset(AgentkitError):
 
 
 class ArtifactSlice(Struct, frozen=True):
-    """A piece of a stored text."""
+    """A piece of a stored text.
+
+    Attributes:
+        offset: Where it begins.
+        next_offset: Where the next one begins; `original_bytes` at the end.
+        original_bytes: How long the whole text is.
+        eof: Whether it reaches the end.
+        content: Empty only at the end.
+    """
 
     id: ArtifactId
     offset: int
-    """Where it begins."""
     next_offset: int
-    """Where the next one begins; `original_bytes` at the end."""
     original_bytes: int
-    """How long the whole text is."""
     eof: bool
-    """Whether it reaches the end."""
     content: str
-    """Empty only at the end."""
 
 
 class ArtifactStore(Protocol):

@@ -61,20 +61,24 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
     `preview` is how the text begins, at most 2,000 bytes and no more than fits the limit. An
     error is never replaced by another one: where outputs fail, it is cut. Where the store fails,
     too. What `read_artifact_tool` gives is left alone.
+
+    Attributes:
+        default_bytes: None is no limit.
+        per_tool: By the name that the model uses; None is no limit.
+        from_metadata: Whether a tool may say by `agentkit.tool_output_limit` how much is enough,
+            also if it is more than the default. Who makes specs of a foreign server's words leaves
+            such keys out.
+        store: Needed by `OverflowAction.STORE`; give the same one to `read_artifact_tool`.
+        read_bytes: How much the stub proposes to read at once; no more than `read_artifact_tool`
+            gives.
     """
 
     default_bytes: int | None = 150_000
-    """None is no limit."""
     per_tool: Mapping[str, int | None] = field(default_factory=dict)
-    """By the name that the model uses; None is no limit."""
     from_metadata: bool = True
-    """Whether a tool may say by `agentkit.tool_output_limit` how much is enough, also if it is more
-    than the default. Who makes specs of a foreign server's words leaves such keys out."""
     action: OverflowAction = OverflowAction.CLIP
     store: ArtifactStore | None = None
-    """Needed by `OverflowAction.STORE`; give the same one to `read_artifact_tool`."""
     read_bytes: int = READ_BYTES
-    """How much the stub proposes to read at once; no more than `read_artifact_tool` gives."""
 
     def __post_init__(self) -> None:
         """Check the limits.

@@ -59,18 +59,22 @@ class CommandPolicy(Struct, frozen=True, kw_only=True):
     to allow all that it can do, and to deny `rm` does not deny what a script deletes. A copy or
     hard link of a denied program is another program. The names of files that a shell puts for a
     `*` may look like options. Where that matters, run the commands in a sandbox.
+
+    Attributes:
+        allowed: Programs, with first arguments or without, spelled as for a shell.
+        denied: Likewise. With arguments it is a courtesy: `git push` does not cover `git -C .
+            push`.
+        denied_env: Names of environment variables that a call must not set.
+        allowed_env: Names of variables that commands of `allowed` may be run with, besides the
+            harmless ones.
+        allowed_cwds: Folders to run in; resolved when the policy is made. Empty means anywhere.
     """
 
     allowed: tuple[str, ...] = ()
-    """Programs, with first arguments or without, spelled as for a shell."""
     denied: tuple[str, ...] = ()
-    """Likewise. With arguments it is a courtesy: `git push` does not cover `git -C . push`."""
     denied_env: tuple[str, ...] = ()
-    """Names of environment variables that a call must not set."""
     allowed_env: tuple[str, ...] = ()
-    """Names of variables that commands of `allowed` may be run with, besides the harmless ones."""
     allowed_cwds: tuple[AnyPath, ...] = ()
-    """Folders to run in; resolved when the policy is made. Empty means anywhere."""
     unknown: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:

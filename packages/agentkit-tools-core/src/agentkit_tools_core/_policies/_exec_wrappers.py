@@ -17,16 +17,19 @@ from agentkit_tools_core._policies._shell_line import commands_of
 
 
 class Commands(Struct, frozen=True):
-    """All that a command runs, as far as it can be seen."""
+    """All that a command runs, as far as it can be seen.
+
+    Attributes:
+        seen: The words of each command: first the whole, then what it runs, and what that runs.
+        shells: Which of them only stand for the lines that they run, by their place in `seen`.
+        set_keys: Environment variables that are set on the way.
+        all_seen: Whether there is nothing else that may run.
+    """
 
     seen: tuple[tuple[str, ...], ...]
-    """The words of each command: first the whole, then what it runs, and what that runs."""
     shells: frozenset[int] = frozenset()
-    """Which of them only stand for the lines that they run, by their place in `seen`."""
     set_keys: frozenset[str] = frozenset()
-    """Environment variables that are set on the way."""
     all_seen: bool = True
-    """Whether there is nothing else that may run."""
 
 
 class _Options(Struct, frozen=True):

@@ -25,14 +25,16 @@ class McpPolicy(Struct, frozen=True, kw_only=True):
 
     In this order: a denied server is denied; a right that is not listed is denied; a server that
     is not trusted is asked for, or denied; all else is allowed.
+
+    Attributes:
+        trusted: Names of servers. Empty means that all are trusted.
+        denied: Names of servers that must not be used.
+        auth_scopes: Rights that may be used. Empty means none.
     """
 
     trusted: tuple[str, ...] = ()
-    """Names of servers. Empty means that all are trusted."""
     denied: tuple[str, ...] = ()
-    """Names of servers that must not be used."""
     auth_scopes: tuple[str, ...] = ()
-    """Rights that may be used. Empty means none."""
     untrusted: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:
@@ -75,13 +77,15 @@ class KindPolicy(Struct, frozen=True, kw_only=True):
     An entry is a kind, or the words that kinds begin with and a `*`: `custom.*` covers
     `custom.publish` and `custom.mail.send`, not `customer.x`. What is denied is denied; of what
     is allowed and what is asked for, the longest entry that covers the kind counts.
+
+    Attributes:
+        other: What is said of kinds that no entry covers; None is no opinion.
     """
 
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     other: Decision | None = None
-    """What is said of kinds that no entry covers; None is no opinion."""
 
     def __post_init__(self) -> None:
         """Check the lists.

@@ -49,14 +49,16 @@ class PathPolicy(Struct, frozen=True, kw_only=True):
     A hard link is a file of its own: one in an allowed folder is allowed, even to what is outside
     or in a protected folder. What is protected or read only by its own path is known by any.
     Names that Windows takes for others (`x.`, `x::$DATA`) are not known for them.
+
+    Attributes:
+        allowed: Folders, or single files, that may be used; resolved when the policy is made.
+        read_only: What must not be changed. It is not allowed by that: list it under `allowed` too.
+        protected: What must not be touched, even in an allowed folder.
     """
 
     allowed: tuple[AnyPath, ...] = ()
-    """Folders, or single files, that may be used; resolved when the policy is made."""
     read_only: tuple[AnyPath, ...] = ()
-    """What must not be changed. It is not allowed by that: list it under `allowed` too."""
     protected: tuple[AnyPath, ...] = ()
-    """What must not be touched, even in an allowed folder."""
     outside: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:

@@ -30,17 +30,19 @@ class Rule(Struct, frozen=True, omit_defaults=True):
     A rule with a kind alone covers every request of that kind. What other facts a request has
     does not matter, so name or forbid (`exact`) all that count: a rule for a `shell.argv` alone
     covers any `shell.executable`, one for the `filesystem.path` of a move any target.
+
+    Attributes:
+        metadata: Facts that a request must have, with equal values.
+        prefix: Facts that must be a path in a folder: `{"filesystem.path": "/w/docs"}`. Both are
+            followed through links, and compared name by name; what cannot be followed is in no
+            folder. What is deleted or moved must be in it itself as well, as a link that is.
+        exact: Whether a request must have no other facts than these.
     """
 
     kind: str
     metadata: MetadataMap = field(default_factory=dict)
-    """Facts that a request must have, with equal values."""
     prefix: dict[str, str] = field(default_factory=dict)
-    """Facts that must be a path in a folder: `{"filesystem.path": "/w/docs"}`. Both are followed
-    through links, and compared name by name; what cannot be followed is in no folder. What is
-    deleted or moved must be in it itself as well, as a link that is."""
     exact: bool = False
-    """Whether a request must have no other facts than these."""
 
     @classmethod
     def of(cls, request: PermissionRequest) -> Rule:

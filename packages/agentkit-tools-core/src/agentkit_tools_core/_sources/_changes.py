@@ -14,14 +14,17 @@ _DIGEST_LENGTH: Final = 16
 
 
 class CatalogueChanges(Struct, frozen=True, omit_defaults=True):
-    """The names of tools that came, went or became others; all empty when nothing changed."""
+    """The names of tools that came, went or became others; all empty when nothing changed.
+
+    Attributes:
+        added: In the order of the new specs.
+        removed: In the order of the old digests.
+        changed: Still there with another spec; in the order of the new specs.
+    """
 
     added: tuple[str, ...] = ()
-    """In the order of the new specs."""
     removed: tuple[str, ...] = ()
-    """In the order of the old digests."""
     changed: tuple[str, ...] = ()
-    """Still there with another spec; in the order of the new specs."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
