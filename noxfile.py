@@ -120,11 +120,12 @@ def style(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Mypy, strict, over everything at once."""
+    """Mypy, strict, over everything at once, then over the snippets of every page."""
     install_all(session, "test-together", "types")
     sources = [f"packages/{package}/src" for package in PACKAGES]
     more = [path for path in SOURCES[1:] if Path(path).is_file() or any(Path(path).glob("**/*.py"))]
     session.run("mypy", *session.posargs, *sources, *more)
+    session.run("pytest", "tests/together/test_typed_pages.py")
 
 
 @nox.session
