@@ -318,7 +318,12 @@ class Agent:
         needs approved reaches the outer host, unless it has an `on_approval` of its own.
         """
         return AgentTool(
-            self, name=name, description=description, blocking=blocking, annotations=annotations
+            self._inner,
+            self._inner_blocking,
+            name=name,
+            description=description,
+            blocking=blocking,
+            annotations=annotations,
         )
 
     def _inner(

@@ -7,8 +7,9 @@ from there once someone has answered, in another process if need be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Any, Final, NoReturn
 
 from agentkit_core import (
     ApprovalId,
@@ -19,6 +20,8 @@ from agentkit_core import (
     ToolSpec,
     Usage,
 )
+from agentkit_loop.agent._blocking_session import BlockingSession
+from agentkit_loop.agent._session import Session
 from agentkit_loop.events import (
     Envelope,
     ModelCallFinished,
@@ -45,10 +48,14 @@ from agentkit_tools_core import (
     ToolReturn,
 )
 
-if TYPE_CHECKING:  # an agent can have such a tool
-    from agentkit_loop.agent._agent import Agent
-    from agentkit_loop.agent._blocking_session import BlockingSession
-    from agentkit_loop.agent._session import Session
+OpenInner = Callable[[bytes | None, TurnBudget | None, Hook], AbstractAsyncContextManager[Session]]
+"""Opens a session of the inner agent: from a snapshot, or a new one where that is None; within the
+budget of the outer turn; with a hook that is asked before all others."""
+
+OpenInnerBlocking = Callable[
+    [bytes | None, TurnBudget | None, Hook], AbstractContextManager[BlockingSession]
+]
+"""The same for a session that needs no event loop."""
 
 _SCHEMA: Final[dict[str, JsonValue]] = {
     "type": "object",
@@ -74,7 +81,8 @@ class AgentTool:
 
     def __init__(
         self,
-        agent: Agent,
+        open_inner: OpenInner,
+        open_inner_blocking: OpenInnerBlocking,
         *,
         name: str,
         description: str,
@@ -84,7 +92,8 @@ class AgentTool:
         """Make it.
 
         Args:
-            agent: Does the work; a new session for each call.
+            open_inner: Opens the session of one call.
+            open_inner_blocking: The same, for a tool that is `blocking`.
             name: What the outer model calls it.
             description: What it is for.
             blocking: Whether it is a sync tool, which the blocking driver can run; the model
@@ -92,7 +101,8 @@ class AgentTool:
             annotations: What it says of itself; nothing by default.
 
         """
-        self._agent = agent
+        self._open_inner = open_inner
+        self._open_inner_blocking = open_inner_blocking
         self._spec = ToolSpec(
             name, description, _SCHEMA, annotations=annotations or ToolAnnotations()
         )
@@ -134,7 +144,7 @@ class AgentTool:
     async def _work(self, task: str, context: ToolContext) -> ToolReturn:
         snapshot = _snapshot_in(context.token)
         run = _Run(self._spec.name, context)
-        async with self._agent._inner(snapshot, run.share, run) as session:
+        async with self._open_inner(snapshot, run.share, run) as session:
             run.begin(session, None if snapshot is not None else task)
             while True:
                 step = await session.next()
@@ -149,7 +159,7 @@ class AgentTool:
     def _work_blocking(self, task: str, context: ToolContext) -> ToolReturn:
         snapshot = _snapshot_in(context.token)
         run = _Run(self._spec.name, context)
-        with self._agent._inner_blocking(snapshot, run.share, run) as session:
+        with self._open_inner_blocking(snapshot, run.share, run) as session:
             run.begin(session, None if snapshot is not None else task)
             while True:
                 step = session.next()
