@@ -756,13 +756,13 @@ def test_a_conversation_that_goes_on_is_written_at_its_end_only(
     from agentkit_providers.openai_responses import _encode
 
     written: list[int] = []
-    plain = _encode.ResponsesEncoder._input_of
+    plain = _encode.OpenAIResponsesEncoder._input_of
 
     def counted(self: Any, items: Any, at: int, **named: Any) -> list[Any]:
         written.append(at)
         return plain(self, items, at, **named)
 
-    monkeypatch.setattr(_encode.ResponsesEncoder, "_input_of", counted)
+    monkeypatch.setattr(_encode.OpenAIResponsesEncoder, "_input_of", counted)
     encoder = OpenAIResponses().encoder()
     items = [Item.user("hi")]
     for turn in range(50):

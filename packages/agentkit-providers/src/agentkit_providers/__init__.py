@@ -11,9 +11,9 @@ from agentkit_providers.endpoints import (
     default_registry,
 )
 from agentkit_providers.model import BadModelName, HttpModel, MissingBaseUrl, connect
+from agentkit_providers.model._attempt import AttemptFailed, OnRetry
 from agentkit_providers.model._auth import MissingKey, UnusableHeader, UnusableKey
 from agentkit_providers.model._secret import Secret
-from agentkit_providers.transport._attempt import AttemptFailed, OnRetry
 from agentkit_providers.vendors._endpoint import Endpoint
 
 __all__ = [

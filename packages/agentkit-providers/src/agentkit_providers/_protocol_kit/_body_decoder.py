@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from agentkit_core import ModelEvent
-from agentkit_providers._protocol_kit._sse import SseDecoder
+from agentkit_providers._framing._sse import SseDecoder
 
 DONE: Final = b"[DONE]"
 """The payload by which many servers end a stream."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from agentkit_providers.anthropic_messages._options import Options
+from agentkit_providers.anthropic_messages._encode_options import Options
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
 INTERLEAVED_THINKING: Final = "interleaved-thinking-2025-05-14"

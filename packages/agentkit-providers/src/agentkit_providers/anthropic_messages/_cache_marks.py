@@ -24,7 +24,7 @@ from agentkit_core import (
     UnsupportedContent,
 )
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
-from agentkit_providers.anthropic_messages._content import (
+from agentkit_providers.anthropic_messages._encode_items import (
     Place,
     Written,
     is_markable,

@@ -26,7 +26,7 @@ from agentkit_core import (
 )
 from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers.anthropic_messages._blocks import Block, OtherBlock, open_block
-from agentkit_providers.anthropic_messages._ends import (
+from agentkit_providers.anthropic_messages._finish import (
     failed_finish,
     finish_reason,
     without_message,

@@ -24,9 +24,14 @@ from agentkit_core import (
 )
 from agentkit_providers.anthropic_messages._betas import betas_of
 from agentkit_providers.anthropic_messages._cache_marks import Marks, marks_of
-from agentkit_providers.anthropic_messages._content import Place, Written, with_field, written_item
+from agentkit_providers.anthropic_messages._encode_items import (
+    Place,
+    Written,
+    with_field,
+    written_item,
+)
+from agentkit_providers.anthropic_messages._encode_options import options_of
 from agentkit_providers.anthropic_messages._metadata_keys import CONTAINER_KEY
-from agentkit_providers.anthropic_messages._options import options_of
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
 _OPENED: Final = {
@@ -35,7 +40,7 @@ _OPENED: Final = {
 }
 
 
-class MessagesEncoder:
+class AnthropicMessagesEncoder:
     """Writes the requests of one conversation; what was written of its history is kept.
 
     Args:

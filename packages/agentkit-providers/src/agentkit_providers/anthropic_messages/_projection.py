@@ -18,7 +18,7 @@ from agentkit_core import (
     WireRequest,
 )
 from agentkit_providers.anthropic_messages._decode import AnthropicMessagesDecoder
-from agentkit_providers.anthropic_messages._encode import MessagesEncoder
+from agentkit_providers.anthropic_messages._encode import AnthropicMessagesEncoder
 from agentkit_providers.anthropic_messages._metadata_keys import API, REDACTED_KEY, SIGNATURE_KEY
 from agentkit_providers.anthropic_messages._quirks import Quirks
 from agentkit_providers.failures._classify import classify_http
@@ -75,7 +75,7 @@ class AnthropicMessages:
 
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
-        return MessagesEncoder(self.target, self.quirks)
+        return AnthropicMessagesEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the answer to this request, streamed or whole."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 from msgspec import DecodeError, Struct
 
 from agentkit_core import JsonValue, decode_json, without_lone_surrogates
-from agentkit_providers._protocol_kit._sse import SseDecoder
+from agentkit_providers._framing._sse import SseDecoder
 
 RAW_LIMIT: Final = 8192
 """How many bytes of a body are kept."""

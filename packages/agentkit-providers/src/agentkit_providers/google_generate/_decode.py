@@ -30,17 +30,17 @@ from agentkit_core import (
     fold,
     without_lone_surrogates,
 )
+from agentkit_providers._framing._json_objects import JsonObjects
+from agentkit_providers._framing._sse import SseDecoder
 from agentkit_providers._protocol_kit._body_decoder import DONE, is_json
-from agentkit_providers._protocol_kit._sse import SseDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, unreadable
-from agentkit_providers.google_generate._answer import Answer
-from agentkit_providers.google_generate._ends import (
+from agentkit_providers.google_generate._decode_parts import Answer
+from agentkit_providers.google_generate._finish import (
     failed_finish,
     finish_reason,
     without_candidate,
 )
-from agentkit_providers.google_generate._json_objects import JsonObjects
 from agentkit_providers.google_generate._metadata_keys import (
     API,
     CANDIDATES_KEY,

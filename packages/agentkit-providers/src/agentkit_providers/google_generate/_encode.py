@@ -25,8 +25,8 @@ from agentkit_core import (
     WireRequest,
     encode_json,
 )
-from agentkit_providers.google_generate._options import body_options
-from agentkit_providers.google_generate._parts import PartWriter
+from agentkit_providers.google_generate._encode_items import PartWriter
+from agentkit_providers.google_generate._encode_options import body_options
 from agentkit_providers.google_generate._quirks import Quirks
 
 _ROLES: Final = {
@@ -47,7 +47,7 @@ class _Written(Struct, frozen=True):
     parts: bytes
 
 
-class GenerateEncoder:
+class GoogleGenerateEncoder:
     """Writes the requests of one conversation; what was written of its history is kept.
 
     Args:

@@ -20,7 +20,7 @@ from agentkit_core import (
 )
 from agentkit_providers.failures._classify import classify_http
 from agentkit_providers.google_generate._decode import GoogleGenerateDecoder
-from agentkit_providers.google_generate._encode import GenerateEncoder
+from agentkit_providers.google_generate._encode import GoogleGenerateEncoder
 from agentkit_providers.google_generate._metadata_keys import API, PIECES_KEY, SIGNATURE_KEY
 from agentkit_providers.google_generate._models import is_before_gemini_3
 from agentkit_providers.google_generate._quirks import Quirks
@@ -75,7 +75,7 @@ class GoogleGenerate:
 
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
-        return GenerateEncoder(self.target, self.quirks)
+        return GoogleGenerateEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the answer to this request, streamed or whole."""

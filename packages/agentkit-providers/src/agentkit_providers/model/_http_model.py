@@ -27,6 +27,7 @@ from agentkit_core import (
     WireRequest,
 )
 from agentkit_providers.catalogue._card import ModelCard
+from agentkit_providers.model._attempt import OnRetry
 from agentkit_providers.model._auth import (
     KeyRing,
     KeySource,
@@ -36,7 +37,6 @@ from agentkit_providers.model._auth import (
     usable_headers,
 )
 from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
-from agentkit_providers.transport._attempt import OnRetry
 from agentkit_providers.vendors._endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ class HttpModel:
 
         if retry is None:
             return ask()
+        from agentkit_providers.model._retry import Retries, retried
         from agentkit_providers.transport._concurrent import BatchStream
-        from agentkit_providers.transport._retry import Retries, retried
 
         return BatchStream(retried(ask(), ask, Retries(retry, on_retry)))
 
@@ -189,7 +189,7 @@ class HttpModel:
 
         if retry is None:
             return ask()
-        from agentkit_providers.transport._retry import Retries, retried_blocking
+        from agentkit_providers.model._retry import Retries, retried_blocking
 
         return retried_blocking(ask(), ask, Retries(retry, on_retry))
 
@@ -227,7 +227,7 @@ class HttpModel:
             return response
         from anyio import sleep
 
-        from agentkit_providers.transport._retry import Retries
+        from agentkit_providers.model._retry import Retries
 
         retries = Retries(retry, on_retry)
         while (wait_s := retries.wait_s(response.failure, response.usage)) is not None:
@@ -257,7 +257,7 @@ class HttpModel:
         response = self._complete_blocking(request)
         if retry is None or response.failure is None:
             return response
-        from agentkit_providers.transport._retry import Retries
+        from agentkit_providers.model._retry import Retries
 
         retries = Retries(retry, on_retry)
         while (wait_s := retries.wait_s(response.failure, response.usage)) is not None:

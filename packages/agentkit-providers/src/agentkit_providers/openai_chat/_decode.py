@@ -29,8 +29,8 @@ from agentkit_core import (
 from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, unreadable
-from agentkit_providers.openai_chat._answer import Answer
-from agentkit_providers.openai_chat._ends import (
+from agentkit_providers.openai_chat._decode_parts import Answer
+from agentkit_providers.openai_chat._finish import (
     failed_finish,
     finish_reason,
     without_choice,

@@ -39,13 +39,13 @@ from agentkit_core import (
 )
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
+from agentkit_providers.openai_chat._encode_options import body_options, thinking_level
 from agentkit_providers.openai_chat._media import file_part, media_part
 from agentkit_providers.openai_chat._metadata_keys import (
     AUDIO_ID_KEY,
     DETAILS_KEY,
     EXTRA_CONTENT_KEY,
 )
-from agentkit_providers.openai_chat._options import body_options, thinking_level
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._reasoning_details import DetailsJoin
 from agentkit_providers.openai_chat._wire_request import (
@@ -68,7 +68,7 @@ AFTER_RESULTS: Final = "I have processed the tool results."
 """What stands between results and a user message, where a vendor wants something there."""
 
 
-class ChatEncoder:
+class OpenAIChatEncoder:
     """Writes the requests of one conversation; what was written of its history is kept.
 
     Args:

@@ -20,7 +20,7 @@ from agentkit_core import (
 )
 from agentkit_providers.failures._classify import classify_http
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
-from agentkit_providers.openai_chat._encode import ChatEncoder
+from agentkit_providers.openai_chat._encode import OpenAIChatEncoder
 from agentkit_providers.openai_chat._metadata_keys import API, DETAILS_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 
@@ -76,7 +76,7 @@ class OpenAIChat:
 
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
-        return ChatEncoder(self.target, self.quirks)
+        return OpenAIChatEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the answer to this request, streamed or whole."""

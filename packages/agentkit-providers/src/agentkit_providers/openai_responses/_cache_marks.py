@@ -25,7 +25,7 @@ from agentkit_core import (
     UnsupportedContent,
 )
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
-from agentkit_providers.openai_responses._content import said
+from agentkit_providers.openai_responses._encode_items import said
 from agentkit_providers.openai_responses._metadata_keys import API
 from agentkit_providers.openai_responses._wire_request import (
     CacheBreakpoint,

@@ -28,8 +28,9 @@ from agentkit_core import (
 from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, unreadable
-from agentkit_providers.openai_responses._answer import Answer
-from agentkit_providers.openai_responses._ends import (
+from agentkit_providers.openai_responses._decode_parts import Answer
+from agentkit_providers.openai_responses._event_handlers import HANDLERS
+from agentkit_providers.openai_responses._finish import (
     SENDER,
     failed_status,
     failure_of,
@@ -37,7 +38,6 @@ from agentkit_providers.openai_responses._ends import (
     in_band,
     without_output,
 )
-from agentkit_providers.openai_responses._handlers import HANDLERS
 from agentkit_providers.openai_responses._metadata_keys import API, FINISH_REASONS_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._usage import usage_of

@@ -21,10 +21,10 @@ from agentkit_core import (
     encode_json,
 )
 from agentkit_providers._protocol_kit._plain_text import plain_text
+from agentkit_providers.openai_responses._assistant_items import own_items
 from agentkit_providers.openai_responses._cache_marks import marked
-from agentkit_providers.openai_responses._content import outputs, said
-from agentkit_providers.openai_responses._options import body_options, cache_of, extra_fields
-from agentkit_providers.openai_responses._own_items import own_items
+from agentkit_providers.openai_responses._encode_items import outputs, said
+from agentkit_providers.openai_responses._encode_options import body_options, cache_of, extra_fields
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._replay import (
     answers_after,
@@ -39,7 +39,7 @@ from agentkit_providers.openai_responses._wire_request import (
 PATH: Final = "/responses"
 
 
-class ResponsesEncoder:
+class OpenAIResponsesEncoder:
     """Writes the requests of one conversation; what was written of its history is kept.
 
     Args:

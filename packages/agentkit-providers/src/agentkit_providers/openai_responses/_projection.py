@@ -20,7 +20,7 @@ from agentkit_core import (
 )
 from agentkit_providers.failures._classify import classify_http
 from agentkit_providers.openai_responses._decode import OpenAIResponsesDecoder
-from agentkit_providers.openai_responses._encode import ResponsesEncoder
+from agentkit_providers.openai_responses._encode import OpenAIResponsesEncoder
 from agentkit_providers.openai_responses._metadata_keys import API, ITEM_KEY
 from agentkit_providers.openai_responses._quirks import Quirks, ReasoningReplay
 
@@ -73,7 +73,7 @@ class OpenAIResponses:
 
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
-        return ResponsesEncoder(self.target, self.quirks)
+        return OpenAIResponsesEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the answer to this request, streamed or whole."""

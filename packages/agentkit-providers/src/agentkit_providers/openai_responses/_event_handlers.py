@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from agentkit_core import ModelEvent
-from agentkit_providers.openai_responses._answer import Answer
+from agentkit_providers.openai_responses._decode_parts import Answer
 from agentkit_providers.openai_responses._wire_events import TEXT_DELTA, Event
 
 

@@ -21,7 +21,7 @@ from agentkit_core import (
     Usage,
     wait_before_retry_s,
 )
-from agentkit_providers.transport._attempt import AttemptFailed, OnRetry
+from agentkit_providers.model._attempt import AttemptFailed, OnRetry
 from agentkit_providers.transport._concurrent import BatchStream
 
 Batch = tuple[ModelEvent, ...]

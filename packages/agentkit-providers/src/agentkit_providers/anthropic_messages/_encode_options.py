@@ -23,7 +23,7 @@ from agentkit_core import (
     UnsupportedContent,
     encode_json,
 )
-from agentkit_providers.anthropic_messages._content import with_field
+from agentkit_providers.anthropic_messages._encode_items import with_field
 from agentkit_providers.anthropic_messages._metadata_keys import API, DROPPED_KEY, TOOL_KEY
 from agentkit_providers.anthropic_messages._models import Traits, traits_of
 from agentkit_providers.anthropic_messages._quirks import Quirks

@@ -27,20 +27,20 @@ from agentkit_core import (
     ToolCallId,
     encode_json,
 )
-from agentkit_providers.openai_responses._growth import INPUT_OPENS, Growth, OutputItem
-from agentkit_providers.openai_responses._items import (
-    CALLS,
-    arguments_of,
-    call_of,
-    message_facts,
-    pieces_of,
-)
+from agentkit_providers.openai_responses._growing_parts import INPUT_OPENS, Growth, OutputItem
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
     API,
     ITEM_KEY,
     PLACE_KEY,
     REFUSAL_KEY,
+)
+from agentkit_providers.openai_responses._output_items import (
+    CALLS,
+    arguments_of,
+    call_of,
+    message_facts,
+    pieces_of,
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_providers._protocol_kit._sse import SseDecoder, SseEvent
+from agentkit_providers._framing._sse import SseDecoder, SseEvent
 
 
 def read(chunks: Iterable[bytes]) -> list[SseEvent]:

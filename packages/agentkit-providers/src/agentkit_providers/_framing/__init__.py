@@ -1,0 +1,1 @@
+"""How a byte stream is cut into payloads: server-sent events, JSON objects, lenient JSON."""
