@@ -49,8 +49,7 @@ PYODIDE_TAGS = [
     "--platform=any",
 ]
 FEW_WALKS = {"AGENTKIT_WALKS": "200"}
-PURE_LOOP_TESTS = ["kernel", "test_tricky_cases.py", "test_tricky_calls.py"]
-PURE_TESTS = ["tests/core", *(f"tests/loop/{name}" for name in PURE_LOOP_TESTS)]
+PURE_TESTS = ["tests/core", "tests/loop/kernel"]
 
 nox.needs_version = ">=2026.4"
 nox.options.default_venv_backend = "uv|virtualenv"

@@ -17,7 +17,7 @@ END: Final = "```\n"
 ANYWHERE: Final = frozenset({"Cancel", "Close"})
 """Inputs that lead out of every phase of a turn alike; said once, not drawn."""
 
-_ENDS_CALL: Final = frozenset({"CancelCall", "Lost", "Resolve", "TimerFired", "ToolDone"})
+_ENDS_CALL: Final = frozenset({"CancelCall", "EffectLost", "Resolve", "TimerFired", "ToolDone"})
 _CHECKS: Final = frozenset({"PreflightAllowed", "PreflightAsked", "PreflightRefused"})
 SHORT: Final = {
     _ENDS_CALL | _CHECKS | {"Submit"}: "the last call has its result",

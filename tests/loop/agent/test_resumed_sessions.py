@@ -1,15 +1,9 @@
-"""The tricky cases of the notes on behaviour that only a whole session can show, by their numbers.
-
-All others are in `test_tricky_cases.py`.
-"""
+"""Whole sessions that somebody resumes: external calls, inner agents, models with a memory."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-import pytest
 
 from agentkit_core import (
     ApprovalKind,
@@ -20,7 +14,6 @@ from agentkit_core import (
     ResponseStarted,
     SessionId,
     TextOutput,
-    ToolFailure,
     ToolResult,
     ToolSpec,
 )
@@ -29,13 +22,12 @@ from agentkit_loop import (
     BlockingSession,
     Finished,
     LogEntry,
-    StaleSave,
     TurnResult,
     WaitingForApproval,
 )
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
-from agentkit_tools_core import ToolContext, external_tool, tool
+from agentkit_tools_core import external_tool, tool
 
 NAME = SessionId("s")
 
@@ -68,95 +60,6 @@ def finished(session: BlockingSession) -> TurnResult:
 def only_result(result: TurnResult) -> ToolResult:
     (found,) = [one for item in result.items for one in item.tool_results]
     return found
-
-
-@pytest.mark.parametrize("idempotent", [False, True])
-def test_case_17_between_the_end_of_a_tool_and_the_save_of_its_result(idempotent: bool) -> None:
-    store, keys = Mortal(), list[str]()
-
-    @tool(idempotent=idempotent)
-    def pay(context: ToolContext) -> str:
-        """Pay."""
-        keys.append(context.idempotency_key)
-        store.fails = Died() if len(keys) == 1 else None
-        return "paid"
-
-    with (
-        pytest.raises(Died),
-        Agent(model=ScriptedModel(call("pay")), tools=[pay]).session_blocking(
-            session_id=NAME, store=store
-        ) as session,
-    ):
-        session.prompt("go")
-    store.fails = None
-    agent = Agent(model=ScriptedModel("ok"), tools=[pay])
-    with agent.session_blocking(session_id=NAME, store=store) as session:
-        told = only_result(finished(session))
-
-    if idempotent:
-        assert told.output == TextOutput("paid")
-        assert len(keys) == 2
-        assert keys[0] == keys[1], "the service knows it for the same"
-    else:
-        assert told.failure is ToolFailure.OUTCOME_UNKNOWN
-        assert len(keys) == 1
-
-
-def test_case_18_an_answer_that_comes_after_another_machine_went_on_is_not_saved() -> None:
-    store, ran = MemoryStore(), list[str]()
-
-    @tool
-    def pay() -> str:
-        """Pay; and while it does, its process is taken for dead."""
-        ran.append("pay")
-        elsewhere = Agent(model=ScriptedModel("it is not known"), tools=[pay])
-        with elsewhere.session_blocking(session_id=NAME, store=store) as session:
-            assert only_result(finished(session)).failure is ToolFailure.OUTCOME_UNKNOWN
-        return "paid, but too late"
-
-    here = Agent(model=ScriptedModel(call("pay"), "never said"), tools=[pay])
-    with (
-        pytest.raises(StaleSave),
-        here.session_blocking(session_id=NAME, store=store) as session,
-    ):
-        session.prompt("go")
-
-    assert ran == ["pay"]
-    with Agent(model=ScriptedModel()).session_blocking(session_id=NAME, store=store) as session:
-        assert session.transcript[-1].text == "it is not known"
-        assert len(session.transcript) == 4
-
-
-def test_case_29_a_reporter_that_fails_changes_nothing_and_a_save_that_fails_stops_all(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    store, ran = Mortal(), list[str]()
-
-    @tool
-    def pay() -> str:
-        """Pay."""
-        ran.append("pay")
-        return "paid"
-
-    def fill(envelope: object) -> None:
-        if "ToolExecutionStarted" in repr(envelope):
-            store.fails = OSError("no space left")
-        raise RuntimeError("a reporter's own trouble")
-
-    agent = Agent(model=ScriptedModel(call("pay"), "done"), tools=[pay], reporters=[fill])
-    with (
-        caplog.at_level(logging.CRITICAL),
-        pytest.raises(OSError, match="no space"),
-        agent.session_blocking(session_id=NAME, store=store) as session,
-    ):
-        session.prompt("go")
-    assert ran == [], "what is not saved is not begun"
-
-    store.fails = None
-    agent = Agent(model=ScriptedModel("done"), tools=[pay])
-    with agent.session_blocking(session_id=NAME, store=store) as session:
-        assert only_result(finished(session)).output == TextOutput("paid")
-    assert ran == ["pay"]
 
 
 class Stateful:
