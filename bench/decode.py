@@ -16,7 +16,8 @@ import msgspec
 from model_server import fragments
 from msgspec import Struct
 
-from agentkit_core import ModelRequest, ResponseFold
+from agentkit_core import ModelRequest
+from agentkit_core.provider import ResponseFold
 from agentkit_providers import Endpoint, default_registry
 
 EVENTS = 20_000

@@ -15,7 +15,8 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 
-from agentkit_core import Item, ModelEvent, ModelRequest, SessionId, TextOutput, ToolResult
+from agentkit_core import Item, ModelRequest, SessionId, TextOutput, ToolResult
+from agentkit_core.provider import ModelEvent
 from agentkit_loop import Agent, TurnEnd
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, call

@@ -8,22 +8,23 @@ import anyio
 import msgspec
 
 import agentkit_core as core
+from agentkit_core import provider
 from agentkit_core.testing import check_decoder, check_projection
 from agentkit_loop import Agent
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import Answer, ReplayServer
 
-ANSWER = core.PartId("answer")
+ANSWER = provider.PartId("answer")
 CUT = core.ProviderFailure(kind=core.FailureKind.STREAM_CUT, message="no end mark", retryable=True)
 BROKEN = core.ProviderFailure(kind=core.FailureKind.PROTOCOL, message="not a line of JSON")
 VOICES = frozenset({core.ItemKind.USER, core.ItemKind.ASSISTANT})
 
 
 class LinesProjection:
-    def encode(self, request: core.ModelRequest) -> core.WireRequest:
-        target = core.Target(provider="lines", api="lines", model=request.model, kinds=VOICES)
-        said = [(item.kind, item.text) for item in core.sendable(request.items, target)]
-        return core.WireRequest(path="/say", body=core.encode_json({"say": said}))
+    def encode(self, request: core.ModelRequest) -> provider.WireRequest:
+        target = provider.Target(provider="lines", api="lines", model=request.model, kinds=VOICES)
+        said = [(item.kind, item.text) for item in provider.sendable(request.items, target)]
+        return provider.WireRequest(path="/say", body=core.to_json({"say": said}))
 
     def decoder(self, request: core.ModelRequest) -> "LinesDecoder":
         return LinesDecoder(request.model)
@@ -32,30 +33,30 @@ class LinesProjection:
 class LinesDecoder:
     def __init__(self, model: str) -> None:
         self.rest, self.begun, self.over = b"", False, False
-        self.started = core.ResponseStarted(core.Provenance("lines", "lines", model))
+        self.started = provider.ResponseStarted(core.Provenance("lines", "lines", model))
 
-    def feed(self, chunk: bytes) -> tuple[core.ModelEvent, ...]:
+    def feed(self, chunk: bytes) -> tuple[provider.ModelEvent, ...]:
         *lines, self.rest = (self.rest + chunk).split(b"\n")
         return tuple(event for line in lines if not self.over for event in self.read(line))
 
-    def read(self, line: bytes) -> list[core.ModelEvent]:
+    def read(self, line: bytes) -> list[provider.ModelEvent]:
         try:
             word = msgspec.json.decode(line, type=str | None)
         except msgspec.DecodeError:
             self.over = True
-            return [core.ResponseFailed(BROKEN)]
+            return [provider.ResponseFailed(BROKEN)]
         self.over = word is None
-        events: list[core.ModelEvent] = []
+        events: list[provider.ModelEvent] = []
         if not self.begun:
-            events += [self.started, core.BeginPart(ANSWER, core.Text(""))]
+            events += [self.started, provider.BeginPart(ANSWER, core.Text(""))]
             self.begun = True
         if word is None:
-            return [*events, core.ResponseFinished(core.FinishReason.COMPLETED)]
-        return [*events, core.AppendText(ANSWER, word)]
+            return [*events, provider.ResponseFinished(core.FinishReason.COMPLETED)]
+        return [*events, provider.AppendText(ANSWER, word)]
 
-    def finish(self) -> tuple[core.ModelEvent, ...]:
+    def finish(self) -> tuple[provider.ModelEvent, ...]:
         cut, self.over = not self.over, True
-        return (core.ResponseFailed(CUT),) if cut else ()
+        return (provider.ResponseFailed(CUT),) if cut else ()
 
 
 projection = LinesProjection()

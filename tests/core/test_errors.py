@@ -9,16 +9,11 @@ import pytest
 from agentkit_core import (
     AgentkitError,
     CurrencyMismatch,
-    DeltaOutOfOrder,
     DuplicateToolCall,
     DuplicateToolResult,
     FailureKind,
     MisplacedPart,
-    NormalizeError,
     OrphanToolResult,
-    PartId,
-    ProjectionError,
-    ProtocolError,
     ProviderError,
     ProviderFailure,
     RecordError,
@@ -26,6 +21,13 @@ from agentkit_core import (
     TranscriptError,
     UnansweredToolCall,
     UnsupportedContent,
+)
+from agentkit_core.provider import (
+    DeltaOutOfOrder,
+    NormalizeError,
+    PartId,
+    ProjectionError,
+    ProtocolError,
 )
 
 FAILURE = ProviderFailure(

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import FinishReason, JsonValue, native_reasons, with_native_reasons
+from agentkit_core import FinishReason, JsonValue
+from agentkit_core.provider import native_reasons, with_native_reasons
 from support.json_values import json_objects
 
 KEY = "agentkit.provider_finish_reasons"

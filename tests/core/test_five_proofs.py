@@ -13,12 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from agentkit_core import (
-    AppendBytes,
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
-    Delta,
     File,
     FilesOutput,
     FinishReason,
@@ -27,21 +22,13 @@ from agentkit_core import (
     ItemKind,
     Media,
     Modality,
-    ModelEvent,
     ModelRequest,
     Part,
-    PartId,
-    PartKind,
     PartsOutput,
     Provenance,
     Reasoning,
-    ReplaceStructured,
-    ResponseFinished,
-    ResponseStarted,
-    SetMetadata,
     Structured,
     StructuredOutput,
-    Target,
     Text,
     TextOutput,
     TokenUsage,
@@ -51,12 +38,26 @@ from agentkit_core import (
     Transcript,
     Uri,
     Usage,
-    UsageReported,
-    encode_json,
-    fold_response,
     from_json,
-    sendable,
     to_json,
+)
+from agentkit_core._part import PartKind
+from agentkit_core.provider import (
+    AppendBytes,
+    AppendText,
+    BeginPart,
+    CommitPart,
+    Delta,
+    ModelEvent,
+    PartId,
+    ReplaceStructured,
+    ResponseFinished,
+    ResponseStarted,
+    SetMetadata,
+    Target,
+    UsageReported,
+    fold_response,
+    sendable,
 )
 
 TARGET = Target(provider="fake", api="fake_api", model="fake-1")
@@ -83,7 +84,7 @@ class Stateless:
 
 
 def encoded(request: ModelRequest) -> bytes:
-    return encode_json({"messages": [written(item) for item in sendable(request.items, TARGET)]})
+    return to_json({"messages": [written(item) for item in sendable(request.items, TARGET)]})
 
 
 def written(item: Item) -> dict[str, Any]:
@@ -252,7 +253,7 @@ def report(deltas: list[Delta]) -> list[str]:
             case AppendBytes(chunk=chunk):
                 shown.append(f"<{len(chunk)} bytes>")
             case ReplaceStructured(value=value):
-                shown.append(encode_json(value).decode())
+                shown.append(to_json(value).decode())
             case SetMetadata():
                 pass
             case CommitPart(part=part, part_id=None):
@@ -324,7 +325,7 @@ def summary_of(items: list[Item]) -> Item:
     """A summary made of typed fields only; metadata and custom parts are not opened."""
     lines = []
     for item in items:
-        calls = [f"{call.name}({encode_json(call.input).decode()})" for call in item.tool_calls]
+        calls = [f"{call.name}({to_json(call.input).decode()})" for call in item.tool_calls]
         failed = sum(result.is_error for result in item.tool_results)
         lines.append(f"{item.kind}: {item.text}{' '.join(calls)}{' failed' * failed}")
     spent = sum((item.usage for item in items if item.usage), Usage())

@@ -8,26 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import (
-    JsonValue,
-    canonical_json,
-    decode_json,
-    encode_json,
-    without_lone_surrogates,
-)
+from agentkit_core import JsonValue, to_json
+from agentkit_core.json import canonical_json, decode_json, without_lone_surrogates
 from support.json_values import json_values, odd_texts, texts
 
 
 @given(json_values())
 def test_what_is_written_reads_back_equal(value: JsonValue) -> None:
-    assert decode_json(encode_json(value)) == value
-    assert decode_json(encode_json(value).decode()) == value
+    assert decode_json(to_json(value)) == value
+    assert decode_json(to_json(value).decode()) == value
 
 
 @given(json_values(odd_texts()))
 def test_any_value_is_written_as_json_that_a_strict_reader_takes(value: JsonValue) -> None:
-    msgspec.json.decode(encode_json(value))
-    json.loads(encode_json(value).decode("utf-8", "strict"))
+    msgspec.json.decode(to_json(value))
+    json.loads(to_json(value).decode("utf-8", "strict"))
 
 
 @given(st.dictionaries(texts(), json_values(), max_size=6), st.randoms())
@@ -112,7 +107,7 @@ def test_nesting_is_read_up_to_a_limit_that_no_stack_minds(brackets: str, as_byt
         return text.encode() if as_bytes else text
 
     deepest = decode_json(nested(128))
-    assert encode_json(deepest) == nested(128) if as_bytes else encode_json(deepest).decode()
+    assert to_json(deepest) == nested(128) if as_bytes else to_json(deepest).decode()
     for depth in (129, 5_000, 100_000):
         with pytest.raises(msgspec.DecodeError, match="128"):
             decode_json(nested(depth))
@@ -130,7 +125,7 @@ def test_many_brackets_side_by_side_are_not_deep() -> None:
 @pytest.mark.parametrize("value", [object(), {(1, 2): 3}])
 def test_what_is_not_json_cannot_be_written(value: object) -> None:
     with pytest.raises(TypeError):
-        encode_json(value)
+        to_json(value)
 
 
 def test_a_value_that_holds_itself_cannot_be_written() -> None:
@@ -138,8 +133,8 @@ def test_a_value_that_holds_itself_cannot_be_written() -> None:
     endless.append(endless)
 
     with pytest.raises(TypeError, match="too deeply"):
-        encode_json(endless)
+        to_json(endless)
 
 
 def test_bytes_beside_a_lone_surrogate_are_still_written_as_base64() -> None:
-    assert encode_json({"a": b"\x00\x01", "b": "\ud800"}) == '{"a":"AAE=","b":"\ufffd"}'.encode()
+    assert to_json({"a": b"\x00\x01", "b": "\ud800"}) == '{"a":"AAE=","b":"\ufffd"}'.encode()

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import JsonValue, foreign_metadata, metadata_of, metadata_owner
+from agentkit_core import JsonValue, foreign_metadata
+from agentkit_core._metadata import metadata_owner
 from support.json_values import json_objects
 
 KEYS = st.sampled_from(["agentkit", "agentkit.x", "agentkitten.x", "openai.id", "x.y.z", ""])
@@ -25,14 +26,13 @@ def test_tools_and_providers_cannot_set_what_is_reserved() -> None:
 
 
 @given(json_objects(KEYS))
-def test_metadata_is_the_sum_of_what_its_owners_have(metadata: dict[str, JsonValue]) -> None:
+def test_foreign_metadata_lack_the_reserved_owner_and_nothing_else(
+    metadata: dict[str, JsonValue],
+) -> None:
     before = dict(metadata)
-    owners = {metadata_owner(key) for key in metadata}
-    parts = [metadata_of(owner, metadata) for owner in owners]
+    foreign = foreign_metadata(metadata)
 
-    assert {key: one for part in parts for key, one in part.items()} == metadata
-    assert sum(map(len, parts)) == len(metadata)
-    assert foreign_metadata(metadata) == {
-        key: one for key, one in metadata.items() if key not in metadata_of("agentkit", metadata)
-    }
+    removed = {key for key in metadata if key not in foreign}
+    assert removed == {key for key in metadata if metadata_owner(key) == "agentkit"}
+    assert all(metadata[key] == value for key, value in foreign.items())
     assert metadata == before

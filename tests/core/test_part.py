@@ -17,7 +17,6 @@ from agentkit_core import (
     MisplacedPart,
     Modality,
     Part,
-    PartKind,
     PartsOutput,
     Reasoning,
     RecordError,
@@ -34,6 +33,7 @@ from agentkit_core import (
     from_json,
     to_json,
 )
+from agentkit_core._part import PartKind
 
 CALL_ID = ToolCallId("c1")
 SPELLED: list[tuple[Part, str]] = [

@@ -9,21 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    BeginPart,
-    CommitPart,
     Custom,
-    Delta,
     Item,
     ItemKind,
     JsonValue,
     Part,
-    PartId,
     PartsOutput,
     ProviderFailure,
     RecordError,
     Structured,
     StructuredOutput,
-    Target,
     Text,
     ToolCall,
     ToolCallId,
@@ -34,6 +29,7 @@ from agentkit_core import (
     to_json,
     to_msgpack,
 )
+from agentkit_core.provider import BeginPart, CommitPart, Delta, PartId, Target
 from support.items import any_histories, failures, items, targets, usages
 from support.json_values import json_values, odd_texts
 

@@ -3,17 +3,12 @@
 import pytest
 
 from agentkit_core import (
-    CacheMark,
-    CacheMode,
-    CacheRequest,
     Item,
-    ItemEnd,
     JsonFormat,
     JsonSchemaFormat,
     ModelOptions,
     ModelRequest,
     NamedTool,
-    PartEnd,
     RecordError,
     ResponseFormat,
     SessionId,
@@ -21,13 +16,13 @@ from agentkit_core import (
     Timeouts,
     ToolChoice,
     ToolChoiceMode,
-    ToolsEnd,
     ToolSpec,
     from_json,
     from_msgpack,
     to_json,
     to_msgpack,
 )
+from agentkit_core.cache import CacheMark, CacheMode, CacheRequest, ItemEnd, PartEnd, ToolsEnd
 
 FULL = ModelRequest(
     model="a-model",

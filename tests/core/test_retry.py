@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import FailureKind, ProviderFailure, RetryPolicy, wait_before_retry_s
+from agentkit_core import FailureKind, ProviderFailure, RetryPolicy
+from agentkit_core.provider import wait_before_retry_s
 
 POLICY = RetryPolicy(max_attempts=5, first_wait_s=1.0, max_wait_s=60.0)
 

@@ -8,13 +8,8 @@ from typing import Any
 import pytest
 import trio
 
-from agentkit_core import (
-    Item,
-    ModelEvent,
-    ModelOptions,
-    ModelRequest,
-    Timeouts,
-)
+from agentkit_core import Item, ModelOptions, ModelRequest, Timeouts
+from agentkit_core.provider import ModelEvent
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import ReplayServer, Script
 from support.tiny_chat import TinyChat

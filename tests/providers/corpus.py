@@ -19,27 +19,29 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
     File,
     Item,
     Media,
     Modality,
-    ModelEvent,
     ModelOptions,
     ModelRequest,
     Part,
-    Projection,
     ProviderFailure,
     Reasoning,
-    ResponseFailed,
-    ResponseFinished,
     Text,
     TokenUsage,
     ToolCall,
     ToolSpec,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    ModelEvent,
+    Projection,
+    ResponseFailed,
+    ResponseFinished,
     fold_response,
     native_reasons,
 )

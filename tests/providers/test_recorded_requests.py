@@ -8,16 +8,8 @@ from typing import Any
 
 import pytest
 
-from agentkit_core import (
-    Item,
-    Target,
-    Text,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
-    ToolResult,
-    sendable,
-)
+from agentkit_core import Item, Text, TextOutput, ToolCall, ToolCallId, ToolResult
+from agentkit_core.provider import Target, sendable
 from providers import corpus, recorded_requests
 from providers.recorded_requests import PROTOCOLS, Outcome, differences
 from providers.requests.examples import BODIES, HELLO, REFUSED

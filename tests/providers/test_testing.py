@@ -2,13 +2,8 @@
 
 import pytest
 
-from agentkit_core import (
-    FinishReason,
-    ModelEvent,
-    ModelRequest,
-    ResponseFinished,
-    WireRequest,
-)
+from agentkit_core import FinishReason, ModelRequest
+from agentkit_core.provider import ModelEvent, ResponseFinished, WireRequest
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 from agentkit_providers.replay import Answer, openai_chat
 from agentkit_providers.testing import check_over_http

@@ -14,21 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    AppendText,
-    CommitPart,
     CostUsage,
     FinishReason,
     InlineBytes,
     Item,
     Media,
     Modality,
-    PartId,
     TextOutput,
     ToolCallId,
     ToolResult,
     TurnId,
     Usage,
 )
+from agentkit_core.provider import AppendText, CommitPart, PartId
 from agentkit_loop.events import (
     ContentDelta,
     Diagnostic,

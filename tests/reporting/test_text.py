@@ -10,13 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    AppendText,
     ApprovalId,
-    BeginPart,
-    CommitPart,
     CostUsage,
     Custom,
-    Delta,
     FailureKind,
     File,
     FilesOutput,
@@ -27,7 +23,6 @@ from agentkit_core import (
     Media,
     Modality,
     Part,
-    PartId,
     PartsOutput,
     ProviderFailure,
     Reasoning,
@@ -44,6 +39,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
 from agentkit_loop.events import (
     ApprovalOutcome,
     ApprovalRequired,

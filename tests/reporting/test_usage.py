@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    AppendText,
     CostUsage,
     FinishReason,
-    PartId,
     Provenance,
     SessionId,
     TextOutput,
@@ -21,6 +19,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_core.provider import AppendText, PartId
 from agentkit_loop.events import (
     AttemptSuperseded,
     ContentDelta,

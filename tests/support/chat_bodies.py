@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agentkit_core import ModelEvent, ModelOptions, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core import ModelOptions, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core.provider import ModelEvent
 from agentkit_core.testing import check_decoder, decoded
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 

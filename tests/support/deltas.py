@@ -6,26 +6,28 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from agentkit_core import (
-    AppendBytes,
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
-    Delta,
     File,
     InlineBytes,
     JsonValue,
     Media,
     Modality,
     Part,
-    PartId,
     Reasoning,
-    ReplaceStructured,
-    SetMetadata,
     Structured,
     Text,
     ToolCall,
     ToolCallId,
+)
+from agentkit_core.provider import (
+    AppendBytes,
+    AppendText,
+    BeginPart,
+    CommitPart,
+    Delta,
+    PartId,
+    ReplaceStructured,
+    SetMetadata,
 )
 from support.json_values import json_objects, json_values, texts
 

@@ -17,7 +17,6 @@ from agentkit_core import (
     FilesOutput,
     FinishReason,
     Handle,
-    IdRule,
     InlineBytes,
     InlineText,
     Item,
@@ -32,23 +31,21 @@ from agentkit_core import (
     Provenance,
     ProviderFailure,
     Reasoning,
-    ReasoningRule,
     Structured,
     StructuredOutput,
-    Target,
     Text,
     TextOutput,
     TokenUsage,
     ToolCall,
     ToolCallId,
     ToolFailure,
-    ToolMedia,
     ToolOutput,
     ToolResult,
     Transcript,
     Uri,
     Usage,
 )
+from agentkit_core.provider import IdRule, ReasoningRule, Target, ToolMedia
 from support.json_values import odd_texts, texts
 
 HERE = Provenance("here", "an_api", "a-model")

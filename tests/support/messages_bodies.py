@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agentkit_core import Item, ModelEvent, ModelOptions, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core import Item, ModelOptions, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core.provider import ModelEvent
 from agentkit_core.testing import check_decoder, decoded
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agentkit_core import ModelEvent, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core import ModelRequest, ModelResponse, ToolSpec
+from agentkit_core.provider import ModelEvent
 from agentkit_core.testing import check_decoder, decoded
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks
 

@@ -8,21 +8,23 @@ whole     {"text": …}
 import json
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
     FailureKind,
     FinishReason,
-    ModelEvent,
     ModelRequest,
-    PartId,
     Provenance,
     ProviderFailure,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseStarted,
     Text,
     TokenUsage,
     Usage,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    ModelEvent,
+    PartId,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
     UsageReported,
     WireRequest,
 )
@@ -42,7 +44,7 @@ def unended_answer(*words: str) -> Answer:
 
 
 class TinyChat:
-    """Fits `agentkit_core.Projection` and no more than that."""
+    """Fits `agentkit_core.provider.Projection` and no more than that."""
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         said = request.items[-1].text if request.items else ""

@@ -20,16 +20,7 @@ import anyio
 import pytest
 import trio
 
-from agentkit_core import (
-    Item,
-    ItemKind,
-    Part,
-    Text,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
-    ToolResult,
-)
+from agentkit_core import Item, ItemKind, Part, Text, TextOutput, ToolCall, ToolCallId, ToolResult
 from agentkit_loop import Agent, Session, TurnEnd
 from agentkit_providers import connect
 from agentkit_providers.replay import Answer, ReplayServer, Request, openai_chat

@@ -13,11 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    CacheRequest,
     FailureKind,
     InlineBytes,
     Item,
-    ItemEnd,
     Media,
     Modality,
     ModelOptions,
@@ -28,8 +26,9 @@ from agentkit_core import (
     Text,
     ThinkingLevel,
     Transcript,
-    sendable,
 )
+from agentkit_core.cache import CacheRequest, ItemEnd
+from agentkit_core.provider import sendable
 from agentkit_core.testing import check_projection, check_sendable, hard_transcripts
 from agentkit_loop import Agent, TurnEnd
 from agentkit_providers import connect, default_registry

@@ -8,14 +8,8 @@ from typing import Any
 import pytest
 
 from agentkit_core import JsonValue, ToolSpec
-from agentkit_tools_core import (
-    ApprovalRequest,
-    Deny,
-    PermissionRequest,
-    ToolContext,
-    ToolInvocation,
-    tool,
-)
+from agentkit_tools_core import ApprovalRequest, ToolContext, ToolInvocation, tool
+from agentkit_tools_core.permissions import Deny, PermissionRequest
 from agentkit_tools_core.testing import ScriptedTool, call_tool, check_tool
 
 

@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import (
-    IdRule,
-    Item,
-    Target,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
-    ToolResult,
-    sendable,
-)
+from agentkit_core import Item, TextOutput, ToolCall, ToolCallId, ToolResult
+from agentkit_core.provider import IdRule, Target, sendable
 from support.items import CALL_IDS, id_rules
 
 ANTHROPIC = IdRule()

@@ -8,17 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agentkit_core import (
-    Item,
-    ItemKind,
-    SendableHistory,
-    Target,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
-    ToolResult,
-    sendable,
-)
+from agentkit_core import Item, ItemKind, TextOutput, ToolCall, ToolCallId, ToolResult
+from agentkit_core.provider import SendableHistory, Target, sendable
 from agentkit_core.testing import hard_transcripts
 from support.items import any_histories, targets, tidy_histories
 

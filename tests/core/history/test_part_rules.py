@@ -19,19 +19,16 @@ from agentkit_core import (
     PartsOutput,
     Provenance,
     Reasoning,
-    ReasoningRule,
     Structured,
     StructuredOutput,
-    Target,
     Text,
     TextOutput,
     ToolCall,
     ToolCallId,
-    ToolMedia,
     ToolOutput,
     ToolResult,
-    sendable,
 )
+from agentkit_core.provider import ReasoningRule, Target, ToolMedia, sendable
 from support.items import HERE
 
 IMAGE = Media(Modality.IMAGE, "image/png", InlineBytes(b"x"))

@@ -12,16 +12,15 @@ from agentkit_core import (
     ItemKind,
     Modality,
     Part,
-    Target,
     Text,
     TextOutput,
     ToolCall,
     ToolCallId,
     ToolResult,
-    encode_json,
-    sendable,
+    to_json,
     to_msgpack,
 )
+from agentkit_core.provider import Target, sendable
 from agentkit_core.testing import check_sendable, hard_transcripts
 from support.items import HERE, any_histories, targets, tidy_histories
 
@@ -41,7 +40,7 @@ def test_any_history_can_be_sent_to_any_target(items: list[Item], target: Target
     made = sendable(items, target)
 
     check_sendable(made, target)
-    encode_json(made).decode()
+    to_json(made).decode()
     assert to_msgpack(items) == stored, "what is stored is not touched"
     assert sendable(items, target) == made, "the same every time"
     assert sendable(made, target) == made, "a second time changes nothing"

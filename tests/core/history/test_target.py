@@ -2,7 +2,8 @@
 
 import pytest
 
-from agentkit_core import IdRule, ItemKind, Target, from_json, to_json
+from agentkit_core import ItemKind, from_json, to_json
+from agentkit_core.provider import IdRule, Target
 
 ANY = IdRule(characters=None, max_length=None)
 NINE = IdRule(characters="A-Za-z0-9", exact_length=9)

@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 
-from agentkit_core import JsonValue, ToolCall, ToolCallId, complete_call, encode_json
+from agentkit_core import JsonValue, ToolCall, ToolCallId, to_json
+from agentkit_core.provider import complete_call
 from support.json_values import json_objects, odd_texts
 
 CALL = ToolCall(ToolCallId("c1"), "look", metadata={"a.b": 1})
@@ -11,7 +12,7 @@ CALL = ToolCall(ToolCallId("c1"), "look", metadata={"a.b": 1})
 
 @given(json_objects())
 def test_an_object_becomes_the_input_and_all_else_stays(arguments: dict[str, JsonValue]) -> None:
-    call = complete_call(CALL, encode_json(arguments).decode())
+    call = complete_call(CALL, to_json(arguments).decode())
 
     assert call == ToolCall(CALL.id, "look", arguments, metadata={"a.b": 1})
 
@@ -20,9 +21,9 @@ def test_an_object_becomes_the_input_and_all_else_stays(arguments: dict[str, Jso
 def test_an_object_that_was_written_as_json_twice_is_read_as_meant(
     arguments: dict[str, JsonValue],
 ) -> None:
-    once = encode_json(arguments).decode()
+    once = to_json(arguments).decode()
 
-    assert complete_call(CALL, encode_json(once).decode()).input == arguments
+    assert complete_call(CALL, to_json(once).decode()).input == arguments
 
 
 @given(odd_texts())

@@ -3,21 +3,17 @@
 import pytest
 from hypothesis import given
 
-from agentkit_core import (
+from agentkit_core import Text, from_json, from_msgpack, to_json, to_msgpack
+from agentkit_core._part import PartKind
+from agentkit_core.provider import (
     AppendBytes,
     AppendText,
     BeginPart,
     CommitPart,
     Delta,
     PartId,
-    PartKind,
     ReplaceStructured,
     SetMetadata,
-    Text,
-    from_json,
-    from_msgpack,
-    to_json,
-    to_msgpack,
 )
 from support.deltas import any_deltas
 

@@ -9,23 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import (
+from agentkit_core import InlineBytes, JsonValue, Media, Modality, Part, Text, ToolCall, ToolCallId
+from agentkit_core.provider import (
     AppendBytes,
     AppendText,
     BeginPart,
     Delta,
     DeltaOutOfOrder,
     Fold,
-    InlineBytes,
-    JsonValue,
-    Media,
-    Modality,
-    Part,
     PartId,
     SetMetadata,
-    Text,
-    ToolCall,
-    ToolCallId,
     fold,
 )
 from support.deltas import any_deltas, fitting_deltas, opening_parts

@@ -7,7 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import agentkit_core._streaming._partial_json
-from agentkit_core import JsonValue, PartialJson, decode_json, encode_json
+from agentkit_core import JsonValue, to_json
+from agentkit_core.json import decode_json
+from agentkit_core.provider import PartialJson
 from support.json_values import json_objects, odd_texts
 
 
@@ -141,7 +143,7 @@ def test_any_prefix_shows_the_beginning_of_the_whole_and_ever_more_of_it(
 def test_where_the_text_is_cut_and_when_it_is_asked_does_not_matter(
     value: dict[str, JsonValue], sizes: list[int], data: st.DataObject
 ) -> None:
-    text = encode_json(value).decode()
+    text = to_json(value).decode()
     text = text[: data.draw(st.integers(0, len(text)))]
     reader, at = PartialJson(), 0
     for size in sizes * len(text):

@@ -7,9 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
     FailureKind,
     File,
@@ -20,28 +17,33 @@ from agentkit_core import (
     ItemKind,
     Media,
     Modality,
-    ModelEvent,
     ModelRequest,
     Part,
-    PartId,
     PartsOutput,
     Provenance,
     ProviderFailure,
     Reasoning,
+    Text,
+    TextOutput,
+    ToolCall,
+    ToolCallId,
+    ToolResult,
+    ToolSpec,
+    to_json,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    ModelEvent,
+    PartId,
     ReasoningRule,
     ResponseDecoder,
     ResponseFailed,
     ResponseFinished,
     Target,
-    Text,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
     ToolMedia,
-    ToolResult,
-    ToolSpec,
     WireRequest,
-    encode_json,
     sendable,
 )
 from agentkit_core.testing import (
@@ -204,7 +206,7 @@ class Echo:
         return WireRequest(path=self.path, body=self.body(request, items))
 
     def body(self, request: ModelRequest, items: tuple[Item, ...]) -> bytes:
-        return encode_json({"model": request.model, "items": items, "tools": request.tools})
+        return to_json({"model": request.model, "items": items, "tools": request.tools})
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         return self.decoding()
@@ -223,7 +225,7 @@ class Counts(Echo):
 
     def body(self, request: ModelRequest, items: tuple[Item, ...]) -> bytes:
         self.count += 1
-        return encode_json({"count": self.count})
+        return to_json({"count": self.count})
 
 
 class WritesIntoTheRequest(Echo):

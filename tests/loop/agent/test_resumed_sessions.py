@@ -8,15 +8,14 @@ from typing import Any
 from agentkit_core import (
     ApprovalKind,
     Item,
-    ModelEvent,
     ModelRequest,
     Provenance,
-    ResponseStarted,
     SessionId,
     TextOutput,
     ToolResult,
     ToolSpec,
 )
+from agentkit_core.provider import ModelEvent, ResponseStarted
 from agentkit_loop import (
     Agent,
     BlockingSession,

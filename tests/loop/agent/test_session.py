@@ -48,7 +48,8 @@ from agentkit_loop import (
     decode_state,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
-from agentkit_tools_core import Ask, PermissionRequest, PolicyFacts, ToolInvocation, tool
+from agentkit_tools_core import ToolInvocation, tool
+from agentkit_tools_core.permissions import Ask, PermissionRequest, PolicyFacts
 
 RAN: list[str] = []
 

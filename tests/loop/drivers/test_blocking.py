@@ -11,15 +11,8 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from agentkit_core import (
-    Item,
-    ModelEvent,
-    ModelRequest,
-    SessionId,
-    TextOutput,
-    ToolFailure,
-    Transcript,
-)
+from agentkit_core import Item, ModelRequest, SessionId, TextOutput, ToolFailure, Transcript
+from agentkit_core.provider import ModelEvent
 from agentkit_loop import (
     Agent,
     ContentDelta,

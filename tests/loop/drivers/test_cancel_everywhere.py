@@ -23,15 +23,8 @@ import anyio.lowlevel
 import pytest
 import trio
 
-from agentkit_core import (
-    Item,
-    ModelEvent,
-    ModelRequest,
-    ModelResponse,
-    SessionId,
-    ToolCallId,
-    Transcript,
-)
+from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, ToolCallId, Transcript
+from agentkit_core.provider import ModelEvent
 from agentkit_loop import (
     Agent,
     ApprovalAsk,

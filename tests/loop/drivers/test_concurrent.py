@@ -23,7 +23,6 @@ import pytest
 from agentkit_core import (
     AgentkitError,
     Item,
-    ModelEvent,
     ModelRequest,
     SessionId,
     TextOutput,
@@ -32,6 +31,7 @@ from agentkit_core import (
     Transcript,
     Usage,
 )
+from agentkit_core.provider import ModelEvent
 from agentkit_loop import (
     Agent,
     ContentDelta,

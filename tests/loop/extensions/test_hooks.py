@@ -7,14 +7,7 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from agentkit_core import (
-    Item,
-    ModelRequest,
-    ModelResponse,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from agentkit_core import Item, ModelRequest, ModelResponse, Text, ToolCall, ToolResult
 from agentkit_loop import (
     Agent,
     EndTurn,

@@ -2,10 +2,7 @@
 
 import pytest
 
-from agentkit_core import (
-    FinishReason,
-    Item,
-)
+from agentkit_core import FinishReason, Item
 from agentkit_loop import (
     CallModel,
     Diagnostic,

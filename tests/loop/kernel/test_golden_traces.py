@@ -17,15 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from agentkit_core import (
-    ApprovalKind,
-    FinishReason,
-    Item,
-    Text,
-    TextOutput,
-    ToolCallId,
-    ToolResult,
-)
+from agentkit_core import ApprovalKind, FinishReason, Item, Text, TextOutput, ToolCallId, ToolResult
 from agentkit_loop import (
     Agent,
     BackgroundDone,

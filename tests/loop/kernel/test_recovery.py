@@ -2,11 +2,7 @@
 
 import pytest
 
-from agentkit_core import (
-    FailureKind,
-    Item,
-    ToolFailure,
-)
+from agentkit_core import FailureKind, Item, RetryPolicy, ToolFailure
 from agentkit_loop import (
     EffectLost,
     LoopConfig,
@@ -16,7 +12,6 @@ from agentkit_loop import (
     Phase,
     Prepare,
     Prepared,
-    RetryPolicy,
     RunMutators,
     StartTimer,
     StartTool,

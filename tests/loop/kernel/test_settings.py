@@ -6,8 +6,6 @@ import anyio
 import pytest
 
 from agentkit_core import (
-    CacheMode,
-    CacheRequest,
     Item,
     ModelOptions,
     ModelRequest,
@@ -15,6 +13,7 @@ from agentkit_core import (
     ThinkingLevel,
     ToolFailure,
 )
+from agentkit_core.cache import CacheMode, CacheRequest
 from agentkit_loop import (
     Agent,
     Envelope,

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from agentkit_core import (
-    SessionId,
-    TextOutput,
-    ToolFailure,
-    ToolResult,
-)
+from agentkit_core import SessionId, TextOutput, ToolFailure, ToolResult
 from agentkit_loop import (
     Agent,
     BlockingSession,

@@ -5,12 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentkit_core import (
-    Item,
-    TextOutput,
-    TokenUsage,
-    ToolFailure,
-)
+from agentkit_core import Item, TextOutput, TokenUsage, ToolFailure
 from agentkit_loop import (
     Close,
     Continue,

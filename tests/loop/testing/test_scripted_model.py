@@ -13,8 +13,8 @@ from agentkit_core import (
     Text,
     ToolCallId,
     Uri,
-    fold_response,
 )
+from agentkit_core.provider import fold_response
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say, walk
 
 REQUEST = ModelRequest(model="m")

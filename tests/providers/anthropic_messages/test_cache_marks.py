@@ -10,16 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    CacheMark,
-    CacheMode,
-    CacheRequest,
-    CacheRetention,
     Item,
-    ItemEnd,
     ItemKind,
     ModelOptions,
     ModelRequest,
-    PartEnd,
     Provenance,
     Reasoning,
     Text,
@@ -27,9 +21,17 @@ from agentkit_core import (
     ToolCall,
     ToolCallId,
     ToolResult,
-    ToolsEnd,
     ToolSpec,
     UnsupportedContent,
+)
+from agentkit_core.cache import (
+    CacheMark,
+    CacheMode,
+    CacheRequest,
+    CacheRetention,
+    ItemEnd,
+    PartEnd,
+    ToolsEnd,
 )
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 from support.items import any_histories

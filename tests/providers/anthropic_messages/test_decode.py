@@ -12,22 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
     FailureKind,
     FinishReason,
     Provenance,
     Reasoning,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseStarted,
     Text,
     TokenUsage,
     ToolCall,
     ToolCallId,
     Usage,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
     UsageReported,
     fold_response,
     native_reasons,

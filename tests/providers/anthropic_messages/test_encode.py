@@ -14,7 +14,6 @@ from pydantic import TypeAdapter
 
 from agentkit_core import (
     ArtifactId,
-    CacheRequest,
     Custom,
     File,
     FinishReason,
@@ -49,6 +48,7 @@ from agentkit_core import (
     from_json,
     to_json,
 )
+from agentkit_core.cache import CacheRequest
 from agentkit_core.testing import check_projection, hard_transcripts
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 from agentkit_providers.anthropic_messages._media import media_block

@@ -13,15 +13,14 @@ from agentkit_core import (
     FailureKind,
     FinishReason,
     Item,
-    ModelEvent,
     ModelRequest,
     TextOutput,
     ToolResult,
     ToolSpec,
-    fold_response,
     from_json,
     to_json,
 )
+from agentkit_core.provider import ModelEvent, fold_response
 from agentkit_core.testing import decoded
 from agentkit_providers import HttpModel, connect
 from agentkit_providers.anthropic_messages import AnthropicMessages

@@ -11,14 +11,12 @@ from agentkit_core import (
     CostUsage,
     FinishReason,
     Item,
-    ModelEvent,
     ModelRequest,
     ModelResponse,
-    ResponseFinished,
     TokenUsage,
     Usage,
-    UsageReported,
 )
+from agentkit_core.provider import ModelEvent, ResponseFinished, UsageReported
 from agentkit_core.testing import check_decoder
 from agentkit_providers import connect, default_registry
 from agentkit_providers.catalogue import (

@@ -2,18 +2,8 @@
 
 import pytest
 
-from agentkit_core import (
-    FailureKind,
-    FinishReason,
-    Item,
-    ModelEvent,
-    ModelRequest,
-    ResponseFinished,
-    TokenUsage,
-    Usage,
-    UsageReported,
-    fold_response,
-)
+from agentkit_core import FailureKind, FinishReason, Item, ModelRequest, TokenUsage, Usage
+from agentkit_core.provider import ModelEvent, ResponseFinished, UsageReported, fold_response
 from agentkit_providers import connect
 from agentkit_providers.catalogue import ModelCard
 from agentkit_providers.catalogue._window import WindowDecoder

@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import (
-    AppendText,
-    FailureKind,
-    FinishReason,
-    ReplaceStructured,
-    ToolCall,
-    encode_json,
-    fold_response,
-)
+from agentkit_core import FailureKind, FinishReason, ToolCall, to_json
+from agentkit_core.provider import AppendText, ReplaceStructured, fold_response
 from providers import corpus
 from support.generate_bodies import (
     call,
@@ -222,5 +215,5 @@ def test_recorded_arguments_grow_to_what_is_called(shared: Path) -> None:
             assert found.input_error is None
             if found.input:
                 seen += 1
-                assert encode_json(found.input).decode() in text
+                assert to_json(found.input).decode() in text
     assert seen

@@ -12,9 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
     FailureKind,
     File,
@@ -22,15 +19,20 @@ from agentkit_core import (
     InlineBytes,
     Media,
     Modality,
-    PartId,
     Provenance,
     Reasoning,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseStarted,
     Text,
     TokenUsage,
     Uri,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    PartId,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
     UsageReported,
     fold_response,
     native_reasons,

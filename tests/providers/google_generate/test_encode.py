@@ -16,8 +16,6 @@ from pydantic import TypeAdapter
 
 from agentkit_core import (
     ArtifactId,
-    CacheMode,
-    CacheRequest,
     Custom,
     File,
     FinishReason,
@@ -25,7 +23,6 @@ from agentkit_core import (
     InlineBytes,
     InlineText,
     Item,
-    ItemEnd,
     ItemKind,
     JsonFormat,
     JsonSchemaFormat,
@@ -50,11 +47,11 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
     Uri,
-    fold_response,
     from_json,
-    sendable,
     to_json,
 )
+from agentkit_core.cache import CacheMode, CacheRequest, ItemEnd
+from agentkit_core.provider import fold_response, sendable
 from agentkit_core.testing import (
     check_projection,
     check_sendable,

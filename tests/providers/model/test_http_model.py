@@ -10,19 +10,17 @@ import httpx
 import pytest
 
 from agentkit_core import (
-    AppendText,
     FailureKind,
     FinishReason,
     Item,
-    ModelEvent,
     ModelOptions,
     ModelRequest,
     SessionId,
     Timeouts,
     ToolCall,
     UnsupportedContent,
-    WireRequest,
 )
+from agentkit_core.provider import AppendText, ModelEvent, WireRequest
 from agentkit_providers import (
     BadModelName,
     Endpoint,

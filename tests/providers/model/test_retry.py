@@ -8,15 +8,8 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from agentkit_core import (
-    AppendText,
-    FailureKind,
-    ModelEvent,
-    ModelRequest,
-    ModelResponse,
-    RetryPolicy,
-    fold_response,
-)
+from agentkit_core import FailureKind, ModelRequest, ModelResponse, RetryPolicy
+from agentkit_core.provider import AppendText, ModelEvent, fold_response
 from agentkit_providers import AttemptFailed, HttpModel, MissingKey, OnRetry, connect
 from agentkit_providers.replay import Answer, Cut, ReplayServer, Script, openai_chat
 from support.tiny_chat import tiny_answer, unended_answer

@@ -10,25 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    CacheMark,
-    CacheMode,
-    CacheRequest,
-    CacheRetention,
     InlineBytes,
     Item,
-    ItemEnd,
     Media,
     Modality,
     ModelOptions,
     ModelRequest,
-    PartEnd,
     TextOutput,
     ToolCall,
     ToolCallId,
     ToolResult,
-    ToolsEnd,
     ToolSpec,
     UnsupportedContent,
+)
+from agentkit_core.cache import (
+    CacheMark,
+    CacheMode,
+    CacheRequest,
+    CacheRetention,
+    ItemEnd,
+    PartEnd,
+    ToolsEnd,
 )
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 from support.items import any_histories

@@ -13,9 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
     FailureKind,
     FinishReason,
@@ -24,13 +21,18 @@ from agentkit_core import (
     Modality,
     Provenance,
     Reasoning,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseStarted,
     Text,
     TokenUsage,
     ToolCall,
     Uri,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
     UsageReported,
     fold_response,
     native_reasons,

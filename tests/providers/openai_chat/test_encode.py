@@ -14,17 +14,12 @@ from pydantic import TypeAdapter
 
 from agentkit_core import (
     ArtifactId,
-    CacheMode,
-    CacheRequest,
-    CacheRetention,
     File,
     FinishReason,
     Handle,
-    IdRule,
     InlineBytes,
     InlineText,
     Item,
-    ItemEnd,
     ItemKind,
     JsonFormat,
     JsonSchemaFormat,
@@ -50,10 +45,11 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
     Uri,
-    fold_response,
     from_json,
     to_json,
 )
+from agentkit_core.cache import CacheMode, CacheRequest, CacheRetention, ItemEnd
+from agentkit_core.provider import IdRule, fold_response
 from agentkit_core.testing import decoded, hard_transcripts
 from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import (
-    BeginPart,
-    FailureKind,
-    FinishReason,
-    ToolCall,
-    ToolCallId,
-    fold_response,
-)
+from agentkit_core import FailureKind, FinishReason, ToolCall, ToolCallId
+from agentkit_core.provider import BeginPart, fold_response
 from support.chat_bodies import delta, events, fragment, read, request, stream, whole
 
 

@@ -13,17 +13,12 @@ from pydantic import TypeAdapter
 
 from agentkit_core import (
     ArtifactId,
-    CacheMark,
-    CacheMode,
-    CacheRequest,
-    CacheRetention,
     Custom,
     File,
     Handle,
     InlineBytes,
     InlineText,
     Item,
-    ItemEnd,
     JsonFormat,
     JsonSchemaFormat,
     Media,
@@ -32,7 +27,6 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     Part,
-    PartEnd,
     PartsOutput,
     SessionId,
     Structured,
@@ -44,10 +38,18 @@ from agentkit_core import (
     ToolCallId,
     ToolChoiceMode,
     ToolResult,
-    ToolsEnd,
     ToolSpec,
     UnsupportedContent,
     Uri,
+)
+from agentkit_core.cache import (
+    CacheMark,
+    CacheMode,
+    CacheRequest,
+    CacheRetention,
+    ItemEnd,
+    PartEnd,
+    ToolsEnd,
 )
 from agentkit_core.testing import check_projection, hard_transcripts
 from agentkit_providers.endpoints import OPENAI_RESPONSES, default_registry

@@ -16,22 +16,20 @@ from agentkit_core import (
     Item,
     Media,
     Modality,
-    ModelEvent,
     ModelOptions,
     ModelRequest,
     Part,
     Reasoning,
-    ResponseFold,
     Text,
     TextOutput,
     ToolCall,
     ToolCallId,
     ToolResult,
     ToolSpec,
-    fold_response,
     from_json,
     to_json,
 )
+from agentkit_core.provider import ModelEvent, ResponseFold, fold_response
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.endpoints import OPENAI_RESPONSES, default_registry
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks, ReasoningReplay

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentkit_core import (
-    Item,
-    ItemEnd,
-    ItemKind,
-    PartEnd,
-    Target,
-    Text,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
-    ToolResult,
-)
+from agentkit_core import Item, ItemKind, Text, TextOutput, ToolCall, ToolCallId, ToolResult
+from agentkit_core.cache import ItemEnd, PartEnd
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 
 TARGET = Target(api="any", provider="any", model="any")

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agentkit_core import (
-    CacheRequest,
-    CacheRetention,
     JsonSchemaFormat,
     ModelOptions,
     ModelRequest,
@@ -16,9 +14,9 @@ from agentkit_core import (
     ThinkingLevel,
     ToolChoice,
     ToolChoiceMode,
-    ToolsEnd,
     ToolSpec,
 )
+from agentkit_core.cache import CacheRequest, CacheRetention, ToolsEnd
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks, ThinkingStyle
 from agentkit_providers.endpoints import default_registry
 from providers.requests.anthropic_messages_history import API, HistoryReader, refuse_unpaired

@@ -8,7 +8,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from agentkit_core import (
-    CacheMark,
     Custom,
     File,
     InlineText,
@@ -17,7 +16,6 @@ from agentkit_core import (
     Media,
     Modality,
     Part,
-    PartEnd,
     PartsOutput,
     Provenance,
     Reasoning,
@@ -28,6 +26,7 @@ from agentkit_core import (
     ToolResult,
     Uri,
 )
+from agentkit_core.cache import CacheMark, PartEnd
 from agentkit_providers.anthropic_messages import Quirks
 from providers.requests.reading import (
     MENDED,

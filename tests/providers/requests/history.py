@@ -17,7 +17,6 @@ from agentkit_core import (
     OrphanToolResult,
     PartsOutput,
     Reasoning,
-    Target,
     Text,
     TextOutput,
     ToolResult,
@@ -25,6 +24,7 @@ from agentkit_core import (
     TranscriptError,
     UnansweredToolCall,
 )
+from agentkit_core.provider import Target
 from providers.requests.reading import MENDED, NotExpressible
 
 _TRANSCRIPT_RULES: dict[type[TranscriptError], str] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentkit_core import CacheRequest, CacheRetention
+from agentkit_core.cache import CacheRequest, CacheRetention
 from providers.requests.reading import Body, NotExpressible
 
 

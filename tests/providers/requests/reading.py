@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import InlineBytes, ModelRequest, Part, Projection, Target, Text, Uri
+from agentkit_core import InlineBytes, ModelRequest, Part, Text, Uri
+from agentkit_core.provider import Projection, Target
 from agentkit_providers import Endpoint
 from agentkit_providers.endpoints import default_registry
 from providers.requests.rules import Rule

@@ -12,7 +12,8 @@ import httpx
 import pytest
 import trio
 
-from agentkit_core import Item, ModelEvent, ModelRequest
+from agentkit_core import Item, ModelRequest
+from agentkit_core.provider import ModelEvent
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import Answer, ReplayServer, Request, Script, Stall
 from support.tiny_chat import TinyChat, tiny_answer

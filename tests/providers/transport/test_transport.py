@@ -11,16 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentkit_core import (
-    FailureKind,
-    FinishReason,
-    ModelEvent,
-    ModelRequest,
-    ModelResponse,
-    ProviderFailure,
-    ResponseFailed,
-    ResponseFold,
-)
+from agentkit_core import FailureKind, FinishReason, ModelRequest, ModelResponse, ProviderFailure
+from agentkit_core.provider import ModelEvent, ResponseFailed, ResponseFold
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import Answer, Cut, Garbage, ReplayServer, Reset, Script, Stall
 from support.tiny_chat import TinyChat, tiny_answer, unended_answer

@@ -12,16 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentkit_core import (
-    CacheRequest,
-    Item,
-    ItemKind,
-    ModelOptions,
-    ModelRequest,
-    Text,
-    ThinkingLevel,
-    ToolSpec,
-)
+from agentkit_core import Item, ItemKind, ModelOptions, ModelRequest, Text, ThinkingLevel, ToolSpec
+from agentkit_core.cache import CacheRequest
 from agentkit_providers import connect, default_registry
 
 KEYS = {

@@ -31,14 +31,9 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_tools_core import (
-    Allow,
     ApprovalRequest,
-    Ask,
-    Deny,
     Executor,
     FunctionTool,
-    PermissionRequest,
-    Policy,
     Suspension,
     Tool,
     ToolContext,
@@ -47,6 +42,7 @@ from agentkit_tools_core import (
     ToolReturn,
     tool,
 )
+from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest, Policy
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import JsonValue, ToolAnnotations, ToolCallId, ToolSpec
-from agentkit_tools_core import (
+from agentkit_tools_core import ToolInvocation, approval_id
+from agentkit_tools_core.permissions import (
     Allow,
     Ask,
     Decision,
@@ -18,8 +19,6 @@ from agentkit_tools_core import (
     PermissionRequest,
     Policy,
     PolicyFacts,
-    ToolInvocation,
-    approval_id,
     combine_policies,
     default_policy,
     evaluate_policy,

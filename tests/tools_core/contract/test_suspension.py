@@ -26,7 +26,6 @@ from agentkit_tools_core import (
     ApprovalRequest,
     Executor,
     FunctionTool,
-    PermissionRequest,
     Suspension,
     ToolContext,
     ToolInvocation,
@@ -35,6 +34,7 @@ from agentkit_tools_core import (
     approval_id,
     tool,
 )
+from agentkit_tools_core.permissions import PermissionRequest
 
 T = TypeVar("T")
 

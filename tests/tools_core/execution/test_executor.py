@@ -25,14 +25,10 @@ from agentkit_core import (
     ToolSpec,
 )
 from agentkit_tools_core import (
-    Allow,
     Allowed,
-    Ask,
-    Deny,
     Executor,
     InvalidToolInput,
     NeedsApproval,
-    PermissionRequest,
     Refused,
     Suspension,
     Tool,
@@ -44,6 +40,7 @@ from agentkit_tools_core import (
     error_result,
     tool,
 )
+from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")

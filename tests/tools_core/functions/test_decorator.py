@@ -10,13 +10,8 @@ import msgspec
 import pytest
 
 from agentkit_core import ToolAnnotations, ToolCallId
-from agentkit_tools_core import (
-    InvalidToolFunction,
-    InvalidToolName,
-    PermissionRequest,
-    ToolInvocation,
-    tool,
-)
+from agentkit_tools_core import InvalidToolFunction, InvalidToolName, ToolInvocation, tool
+from agentkit_tools_core.permissions import PermissionRequest
 from agentkit_tools_core.testing import call_tool, check_tool
 
 

@@ -24,9 +24,9 @@ from agentkit_tools_core import (
     ToolContext,
     ToolInvocation,
     ToolOutcome,
-    custom_permission,
     external_tool,
 )
+from agentkit_tools_core.permissions import custom_permission
 from agentkit_tools_core.testing import call_tool, check_tool
 
 SPEC = ToolSpec(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentkit_core import ArtifactId, SessionId, ToolCallId
-from agentkit_tools_core import (
+from agentkit_tools_core.artifacts import (
     ArtifactStore,
     FileArtifacts,
     InvalidOffset,

@@ -41,11 +41,10 @@ from agentkit_tools_core import (
     ToolOutcome,
     ToolReturn,
     UnwritableOutput,
-    json_value_of,
-    outcome_of,
     output_of,
     tool,
 )
+from agentkit_tools_core._outputs._convert import json_value_of, outcome_of
 from agentkit_tools_core.testing import call_tool
 
 

@@ -27,18 +27,11 @@ from agentkit_core import (
     ToolOutput,
     ToolResult,
     ToolSpec,
-    encode_json,
+    to_json,
 )
-from agentkit_tools_core import (
-    ArtifactStore,
-    MemoryArtifacts,
-    OutputLimits,
-    OverflowAction,
-    ToolInvocation,
-    ToolOutcome,
-    read_artifact_tool,
-    truncate_output,
-)
+from agentkit_tools_core import OutputLimits, OverflowAction, ToolInvocation, ToolOutcome
+from agentkit_tools_core._outputs._truncate import truncate_output
+from agentkit_tools_core.artifacts import ArtifactStore, MemoryArtifacts, read_artifact_tool
 from agentkit_tools_core.testing import call_tool
 
 CALL = ToolInvocation(ToolCallId("c"), "t", session_id=SessionId("s"))
@@ -162,7 +155,7 @@ def test_t27_a_stub_fits_the_limit_too(text: str, limit: int) -> None:
     found = applied(storing(MemoryArtifacts(), limit), TextOutput(text))
 
     if found.output != TextOutput(text):
-        assert len(encode_json(stub_of(found))) <= limit
+        assert len(to_json(stub_of(found))) <= limit
 
 
 def test_t27_an_error_is_stored_and_stays_one() -> None:
@@ -176,7 +169,7 @@ def test_t27_an_error_is_stored_and_stays_one() -> None:
 @pytest.mark.parametrize(
     ("output", "stored", "media"),
     [
-        (StructuredOutput(["x" * 2000]), encode_json(["x" * 2000]).decode(), None),
+        (StructuredOutput(["x" * 2000]), to_json(["x" * 2000]).decode(), None),
         (PartsOutput((Text(text="x" * 2000), IMAGE, Text(text="y"))), "x" * 2000 + "\ny", IMAGE),
         (
             FilesOutput((File(data=InlineText("x" * 2000)), File(data=InlineBytes(b"z")))),

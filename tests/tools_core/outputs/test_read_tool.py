@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentkit_core import ToolCallId, ToolFailure, ToolResult
-from agentkit_tools_core import MemoryArtifacts, read_artifact_tool
+from agentkit_tools_core.artifacts import MemoryArtifacts, read_artifact_tool
 from agentkit_tools_core.testing import call_tool, check_tool
 
 STORE = MemoryArtifacts()

@@ -20,9 +20,9 @@ from agentkit_core import (
     StructuredOutput,
     Text,
     TextOutput,
-    encode_json,
+    to_json,
 )
-from agentkit_tools_core import clip_text, truncate_output
+from agentkit_tools_core._outputs._truncate import clip_text, truncate_output
 
 MARK = "[tool output truncated: original_bytes="
 
@@ -68,14 +68,14 @@ json_values = st.recursive(
 def test_t27_a_value_that_is_too_long_becomes_a_frame_that_fits(
     value: JsonValue, limit: int
 ) -> None:
-    written = encode_json(value)
+    written = to_json(value)
     found = truncate_output(StructuredOutput(value), limit)
 
     assert isinstance(found, StructuredOutput)
     if len(written) <= limit:
         assert found.value == value
     else:
-        assert len(encode_json(found.value)) <= limit
+        assert len(to_json(found.value)) <= limit
         assert isinstance(found.value, dict)
         content = found.value.pop("content")
         assert isinstance(content, str)
@@ -86,7 +86,7 @@ def test_t27_a_value_that_is_too_long_becomes_a_frame_that_fits(
 def test_t27_a_value_full_of_quotes_keeps_what_there_is_room_for() -> None:
     found = truncate_output(StructuredOutput(['"' * 1000]), 500)
 
-    assert 490 <= len(encode_json(found.value)) <= 500  # type: ignore[union-attr]
+    assert 490 <= len(to_json(found.value)) <= 500  # type: ignore[union-attr]
 
 
 IMAGE = Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b"x" * 1000))

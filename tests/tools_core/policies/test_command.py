@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agentkit_core import ToolCallId, ToolSpec
-from agentkit_tools_core import (
+from agentkit_tools_core import ToolInvocation
+from agentkit_tools_core.permissions import (
     Allow,
     Ask,
     CommandPolicy,
@@ -17,7 +18,6 @@ from agentkit_tools_core import (
     Deny,
     PermissionRequest,
     PolicyFacts,
-    ToolInvocation,
     UnlistedAction,
     read_path,
     run_command,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentkit_core import ToolCallId, ToolSpec
-from agentkit_tools_core import Allow, Ask, CommandPolicy, PolicyFacts, ToolInvocation, run_command
+from agentkit_tools_core import ToolInvocation
+from agentkit_tools_core.permissions import Allow, Ask, CommandPolicy, PolicyFacts, run_command
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 PROGRAMS = ("fd", "find", "git", "printf", "rg", "rsync", "sort", "split", "tar", "test", "zip")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agentkit_core import ToolCallId, ToolSpec
-from agentkit_tools_core import (
+from agentkit_tools_core import ToolInvocation
+from agentkit_tools_core.permissions import (
     Allow,
     Ask,
     Decision,
@@ -16,7 +17,6 @@ from agentkit_tools_core import (
     McpPolicy,
     PermissionRequest,
     PolicyFacts,
-    ToolInvocation,
     UnlistedAction,
     connect_mcp,
     custom_permission,

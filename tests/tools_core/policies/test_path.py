@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agentkit_core import ToolCallId, ToolSpec
-from agentkit_tools_core import (
+from agentkit_tools_core import ToolInvocation
+from agentkit_tools_core.permissions import (
     Allow,
     Ask,
     Decision,
@@ -17,7 +18,6 @@ from agentkit_tools_core import (
     PathPolicy,
     PermissionRequest,
     PolicyFacts,
-    ToolInvocation,
     UnlistedAction,
     delete_path,
     edit_path,

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentkit_core import ToolCallId, ToolSpec
-from agentkit_tools_core import (
+from agentkit_tools_core import ToolInvocation
+from agentkit_tools_core.permissions import (
     Allow,
     PathPolicy,
     PolicyFacts,
-    ToolInvocation,
     UnresolvablePath,
     is_within,
     open_checked,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentkit_tools_core import (
+from agentkit_tools_core.permissions import (
     PermissionRequest,
     connect_mcp,
     custom_permission,

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import RecordError, ToolAnnotations, ToolCallId, ToolSpec
-from agentkit_tools_core import (
+from agentkit_tools_core import ToolInvocation
+from agentkit_tools_core.permissions import (
     Allow,
     Ask,
     Deny,
@@ -19,7 +20,6 @@ from agentkit_tools_core import (
     PolicyFacts,
     Rule,
     Rules,
-    ToolInvocation,
     delete_path,
     evaluate_policy,
     read_path,

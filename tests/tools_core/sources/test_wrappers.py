@@ -17,7 +17,6 @@ from agentkit_tools_core import (
     FilteredTools,
     HiddenTools,
     InvalidToolName,
-    PermissionRequest,
     PrefixedTools,
     RenamedTools,
     ToolContext,
@@ -27,6 +26,7 @@ from agentkit_tools_core import (
     hidden_specs,
     tool,
 )
+from agentkit_tools_core.permissions import PermissionRequest
 from agentkit_tools_core.testing import ScriptedTool, check_tool
 
 

@@ -4,14 +4,10 @@ from agentkit_core._approval import ApprovalKind
 from agentkit_core._errors import (
     AgentkitError,
     CurrencyMismatch,
-    DeltaOutOfOrder,
     DuplicateToolCall,
     DuplicateToolResult,
     MisplacedPart,
-    NormalizeError,
     OrphanToolResult,
-    ProjectionError,
-    ProtocolError,
     ProviderError,
     RecordError,
     TranscriptError,
@@ -19,32 +15,12 @@ from agentkit_core._errors import (
     UnsupportedContent,
 )
 from agentkit_core._failure import FailureKind, ProviderFailure
-from agentkit_core._finish import FinishReason, native_reasons, with_native_reasons
-from agentkit_core._history._incremental import SendableHistory
-from agentkit_core._history._sendable import sendable
-from agentkit_core._history._target import IdRule, ReasoningRule, Target, ToolMedia
+from agentkit_core._finish import FinishReason
 from agentkit_core._history._transcript import Transcript, open_calls, repair
-from agentkit_core._ids import (
-    ApprovalId,
-    ArtifactId,
-    MessageId,
-    PartId,
-    ProviderMessageId,
-    SessionId,
-    TaskId,
-    ToolCallId,
-    ToolResultId,
-    TurnId,
-)
+from agentkit_core._ids import ApprovalId, ArtifactId, MessageId, SessionId, ToolCallId, TurnId
 from agentkit_core._item import ANSWERABLE_KINDS, Item, ItemKind, Provenance
-from agentkit_core._json import (
-    JsonValue,
-    canonical_json,
-    decode_json,
-    encode_json,
-    without_lone_surrogates,
-)
-from agentkit_core._metadata import MetadataMap, foreign_metadata, metadata_of, metadata_owner
+from agentkit_core._json import JsonValue, to_json
+from agentkit_core._metadata import MetadataMap, foreign_metadata
 from agentkit_core._part import (
     Custom,
     DataRef,
@@ -56,7 +32,6 @@ from agentkit_core._part import (
     Media,
     Modality,
     Part,
-    PartKind,
     PartsOutput,
     Reasoning,
     Structured,
@@ -69,55 +44,21 @@ from agentkit_core._part import (
     ToolResult,
     Uri,
 )
-from agentkit_core._projection import (
-    Projection,
-    RequestEncoder,
-    ResponseDecoder,
-    WireRequest,
-)
-from agentkit_core._records import from_json, from_msgpack, to_json, to_msgpack
+from agentkit_core._records import from_json, from_msgpack, to_msgpack
 from agentkit_core._request import (
-    CacheMark,
-    CacheMode,
-    CacheRequest,
-    CacheRetention,
-    ItemEnd,
     JsonFormat,
     JsonSchemaFormat,
     ModelOptions,
     ModelRequest,
     NamedTool,
-    PartEnd,
     ResponseFormat,
     ThinkingLevel,
     Timeouts,
     ToolChoice,
     ToolChoiceMode,
-    ToolsEnd,
 )
-from agentkit_core._retry import RetryPolicy, wait_before_retry_s
-from agentkit_core._streaming._call_arguments import complete_call
-from agentkit_core._streaming._delta import (
-    AppendBytes,
-    AppendText,
-    BeginPart,
-    CommitPart,
-    Delta,
-    ReplaceStructured,
-    SetMetadata,
-)
-from agentkit_core._streaming._fold import Fold, fold
-from agentkit_core._streaming._partial_json import PartialJson
-from agentkit_core._streaming._response import (
-    ModelEvent,
-    ModelResponse,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseFold,
-    ResponseStarted,
-    UsageReported,
-    fold_response,
-)
+from agentkit_core._retry import RetryPolicy
+from agentkit_core._streaming._response import ModelResponse
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
 from agentkit_core._usage import CostUsage, TokenUsage, Usage
 
@@ -127,12 +68,8 @@ __all__ = [
     "ApprovalKind",
     "ArtifactId",
     "MessageId",
-    "PartId",
-    "ProviderMessageId",
     "SessionId",
-    "TaskId",
     "ToolCallId",
-    "ToolResultId",
     "TurnId",
     # items and parts
     "ANSWERABLE_KINDS",
@@ -148,7 +85,6 @@ __all__ = [
     "Media",
     "Modality",
     "Part",
-    "PartKind",
     "PartsOutput",
     "Provenance",
     "Reasoning",
@@ -162,35 +98,15 @@ __all__ = [
     "ToolResult",
     "Uri",
     # transcripts
-    "SendableHistory",
     "Transcript",
     "open_calls",
     "repair",
-    "sendable",
-    # deltas and the fold
-    "AppendBytes",
-    "AppendText",
-    "BeginPart",
-    "CommitPart",
-    "Delta",
-    "Fold",
-    "PartialJson",
-    "ReplaceStructured",
-    "SetMetadata",
-    "complete_call",
-    "fold",
     # what a model is asked
-    "CacheMark",
-    "CacheMode",
-    "CacheRequest",
-    "CacheRetention",
-    "ItemEnd",
     "JsonFormat",
     "JsonSchemaFormat",
     "ModelOptions",
     "ModelRequest",
     "NamedTool",
-    "PartEnd",
     "ResponseFormat",
     "ThinkingLevel",
     "Timeouts",
@@ -198,60 +114,30 @@ __all__ = [
     "ToolChoice",
     "ToolChoiceMode",
     "ToolSpec",
-    "ToolsEnd",
     # what it answers
     "CostUsage",
     "FailureKind",
     "FinishReason",
-    "ModelEvent",
     "ModelResponse",
     "ProviderFailure",
-    "ResponseFailed",
-    "ResponseFinished",
-    "ResponseFold",
-    "ResponseStarted",
     "RetryPolicy",
     "TokenUsage",
     "Usage",
-    "UsageReported",
-    "fold_response",
-    "native_reasons",
-    "wait_before_retry_s",
-    "with_native_reasons",
-    # the contract of a provider, and what it can be sent
-    "IdRule",
-    "Projection",
-    "ReasoningRule",
-    "RequestEncoder",
-    "ResponseDecoder",
-    "Target",
-    "ToolMedia",
-    "WireRequest",
     # JSON and metadata
     "JsonValue",
     "MetadataMap",
-    "canonical_json",
-    "decode_json",
-    "encode_json",
     "foreign_metadata",
     "from_json",
     "from_msgpack",
-    "metadata_of",
-    "metadata_owner",
     "to_json",
     "to_msgpack",
-    "without_lone_surrogates",
     # errors
     "AgentkitError",
     "CurrencyMismatch",
-    "DeltaOutOfOrder",
     "DuplicateToolCall",
     "DuplicateToolResult",
     "MisplacedPart",
-    "NormalizeError",
     "OrphanToolResult",
-    "ProjectionError",
-    "ProtocolError",
     "ProviderError",
     "RecordError",
     "TranscriptError",

@@ -18,20 +18,11 @@ MessageId = NewType("MessageId", str)
 ToolCallId = NewType("ToolCallId", str)
 """One call of a tool; the result carries the same id. Unique in a transcript."""
 
-ToolResultId = NewType("ToolResultId", str)
-"""One stored result, to read the rest of a long output."""
-
 PartId = NewType("PartId", str)
 """A part while it is streamed; meaningless once its response is over."""
 
 ArtifactId = NewType("ArtifactId", str)
 """Something kept in an artifact store."""
 
-TaskId = NewType("TaskId", str)
-"""A piece of work that goes on in the background."""
-
 ApprovalId = NewType("ApprovalId", str)
 """One question that a person must answer."""
-
-ProviderMessageId = NewType("ProviderMessageId", str)
-"""A provider's own name for a response."""

@@ -39,22 +39,25 @@ def canonical_json(value: object) -> bytes:
     Raises:
         TypeError: `value` holds something that is not JSON.
     """
-    return encode_json(value, _SORTED)
+    return _encoded(value, _SORTED)
 
 
-def encode_json(value: object, encoder: msgspec.json.Encoder = _PLAIN) -> bytes:
-    """Write `value` as JSON, whatever its text holds.
+def to_json(value: object) -> bytes:
+    """Write a value as compact JSON in UTF-8.
 
-    Lone surrogates, which UTF-8 cannot express, become U+FFFD; this costs nothing where
-    there are none.
+    Lone surrogates, which UTF-8 cannot express, become U+FFFD. Fields that have their default
+    are left out of our own types.
 
     Args:
-        value: A JSON value, or any value that msgspec writes.
-        encoder: How to write it; plain and compact by default.
+        value: Any of our values, a JSON value, or any other value that msgspec can write.
 
     Raises:
-        TypeError: `value` holds something that cannot be written as JSON, or itself.
+        TypeError: `value` holds something that cannot be written as JSON, or contains itself.
     """
+    return _encoded(value, _PLAIN)
+
+
+def _encoded(value: object, encoder: msgspec.json.Encoder) -> bytes:
     try:
         return encoder.encode(value)
     except UnicodeEncodeError:

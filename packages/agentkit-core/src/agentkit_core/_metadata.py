@@ -27,8 +27,3 @@ def metadata_owner(key: str) -> str:
 def foreign_metadata(metadata: Mapping[str, JsonValue]) -> MetadataMap:
     """Copy metadata that came from a tool or a provider, without the reserved owner's keys."""
     return {key: one for key, one in metadata.items() if metadata_owner(key) != RESERVED_OWNER}
-
-
-def metadata_of(owner: str, metadata: Mapping[str, JsonValue]) -> MetadataMap:
-    """Copy only the entries of one owner, keys unchanged."""
-    return {key: one for key, one in metadata.items() if metadata_owner(key) == owner}

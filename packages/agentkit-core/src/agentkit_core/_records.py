@@ -18,8 +18,8 @@ import msgspec
 from agentkit_core._errors import AgentkitError, RecordError
 from agentkit_core._item import ItemKind
 from agentkit_core._json import (
-    encode_json,
     json_without_lone_surrogates,
+    to_json,
     without_lone_surrogates_within,
 )
 from agentkit_core._part import PartKind
@@ -36,15 +36,6 @@ _BIG_INTEGER: Final = 1
 """MessagePack has no integers beyond 64 bits: the extension that holds their digits."""
 _MSGPACK: Final = msgspec.msgpack.Encoder()
 _READ_JSON: Final = msgspec.json.Decoder().decode
-
-
-def to_json(record: object) -> bytes:
-    """Write any of our values as JSON: compact, UTF-8, lone surrogates as U+FFFD.
-
-    Raises:
-        TypeError: It holds something that cannot be written as JSON.
-    """
-    return encode_json(record)
 
 
 def to_msgpack(record: object) -> bytes:
@@ -83,7 +74,7 @@ def from_json(data: bytes | str, record: Any, *, unknown_parts: bool = False) ->
 
     def read_again() -> Any:
         value = _READ_JSON(json_without_lone_surrogates(data))
-        return decode(encode_json(_mended(value, unknown_parts)))
+        return decode(to_json(_mended(value, unknown_parts)))
 
     return _read(record, lambda: decode(data), read_again)
 

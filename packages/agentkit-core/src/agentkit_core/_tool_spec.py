@@ -16,7 +16,6 @@ class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
         destructive: It may destroy what cannot be brought back.
         idempotent: Running it twice with the same arguments does no more than running it once.
         needs_approval: Someone must agree before it runs.
-        supports_streaming: It reports progress while it runs.
         exclusive: No other call of its round may run beside it; what is in the background already
             may.
         timeout_s: How long a call may run, in seconds; None means as long as it likes.
@@ -28,7 +27,6 @@ class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
     destructive: bool = False
     idempotent: bool = False
     needs_approval: bool = False
-    supports_streaming: bool = False
     exclusive: bool = False
     timeout_s: float | None = None
     detach_after_s: float | None = None

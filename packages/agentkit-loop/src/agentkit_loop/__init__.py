@@ -1,6 +1,5 @@
 """agentkit-loop: the loop of an agent as a pure step function, and its drivers."""
 
-from agentkit_core import RetryPolicy, wait_before_retry_s
 from agentkit_loop._errors import (
     ApprovalRequiredError,
     NoResult,
@@ -184,7 +183,6 @@ __all__ = [
     "LostTool",
     "MutatorFailure",
     "QueueMode",
-    "RetryPolicy",
     "SteerPolicy",
     # what a host has a say in
     "RetryAnswer",
@@ -253,7 +251,6 @@ __all__ = [
     "resume",
     "start",
     "step",
-    "wait_before_retry_s",
     # its inputs
     "Answer",
     "Cancel",

@@ -30,7 +30,6 @@ from msgspec import Struct
 from agentkit_core import (
     ApprovalId,
     ApprovalKind,
-    Delta,
     FinishReason,
     Item,
     JsonValue,
@@ -44,6 +43,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_core.provider import Delta
 
 
 class TurnEnd(StrEnum):

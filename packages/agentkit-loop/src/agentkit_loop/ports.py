@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol
 
-from agentkit_core import ModelEvent, ModelRequest, SessionId
+from agentkit_core import ModelRequest, SessionId
+from agentkit_core.provider import ModelEvent
 from agentkit_loop.events import Envelope
 from agentkit_loop.persistence._records import BlockingStore, Store
 

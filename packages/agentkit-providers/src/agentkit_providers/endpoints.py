@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core import AgentkitError, Projection
+from agentkit_core import AgentkitError
+from agentkit_core.provider import Projection
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.vendors._all import VENDORS
 from agentkit_providers.vendors._endpoint import (

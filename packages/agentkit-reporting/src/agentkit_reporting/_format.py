@@ -19,7 +19,7 @@ from agentkit_core import (
     ToolOutput,
     ToolResult,
     Usage,
-    encode_json,
+    to_json,
 )
 from agentkit_reporting._terminal_safe import clean
 
@@ -38,7 +38,7 @@ def brief(text: str, max_width: int) -> str:
 
 def brief_json(value: JsonValue, max_width: int) -> str:
     """Write a JSON value on one line of at most `max_width` characters."""
-    return brief(encode_json(value).decode(), max_width)
+    return brief(to_json(value).decode(), max_width)
 
 
 def brief_output(output: ToolOutput, max_width: int) -> str:
@@ -58,7 +58,7 @@ def part_in_words(part: Part) -> str:
         case Text(text=text):
             return text
         case Structured(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case Media(modality=modality, mime_type=mime_type):
             return f"[{modality.value} {mime_type}]" if mime_type else f"[{modality.value}]"
         case File(name=name, mime_type=mime_type):

@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, Final, Self
 
 from msgspec import Struct
 
-from agentkit_core import SessionId, TurnId, encode_json
+from agentkit_core import SessionId, TurnId, to_json
 from agentkit_loop.events import Envelope, Event
 
 _VERSION: Final = 1
@@ -70,7 +70,7 @@ class JsonlReporter:
             TypeError: The event holds something that is not JSON.
             OSError: The file cannot be opened or written; the line is not in it then.
         """
-        line = encode_json(
+        line = to_json(
             JsonlLine(
                 _VERSION,
                 envelope.seq,

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
-    Delta,
-    File,
-    Media,
-    Part,
-    PartId,
-    Reasoning,
-    Structured,
-    Text,
-)
+from agentkit_core import File, Media, Part, Reasoning, Structured, Text
+from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
 from agentkit_reporting._format import part_in_words
 from agentkit_reporting._line_writer import LineWriter, Style
 from agentkit_reporting._terminal_safe import TerminalCleaner, clean

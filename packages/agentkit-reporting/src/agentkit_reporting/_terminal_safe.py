@@ -20,7 +20,7 @@ import re
 from enum import Enum, auto
 from typing import Final
 
-from agentkit_core import without_lone_surrogates
+from agentkit_core.json import without_lone_surrogates
 
 _ODD: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ESC: Final = "\x1b"

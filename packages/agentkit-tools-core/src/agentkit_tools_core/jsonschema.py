@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
-from agentkit_core import JsonValue, encode_json
+from agentkit_core import JsonValue, to_json
 from agentkit_tools_core._errors import InvalidToolInput
 from agentkit_tools_core._functions._argument_errors import misfits
 from agentkit_tools_core._functions._schema_tool import Validate
@@ -56,7 +56,7 @@ def validator(schema: Mapping[str, JsonValue], *, tool: str | None = None) -> Va
         except ValueError as error:  # a number that it cannot hold
             raise InvalidToolInput(f"The arguments cannot be checked: {error}") from None
         if errors:
-            raise misfits(tool, errors, encode_json(given))
+            raise misfits(tool, errors, to_json(given))
 
     return check
 

@@ -16,8 +16,8 @@ from agentkit_core import (
     ToolFailure,
     ToolResult,
     ToolSpec,
-    canonical_json,
 )
+from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._approval import approval_id
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
 from agentkit_core._item import Item, ItemKind, Provenance, with_parts
-from agentkit_core._json import JsonValue, encode_json, without_lone_surrogates
+from agentkit_core._json import JsonValue, to_json, without_lone_surrogates
 from agentkit_core._metadata import MetadataMap, metadata_owner
 from agentkit_core._part import (
     Custom,
@@ -235,7 +235,7 @@ def output_text(output: ToolOutput) -> str:
         case TextOutput(text=text):
             return without_lone_surrogates(text)
         case StructuredOutput(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case PartsOutput(parts=parts):
             return "\n".join(filter(None, map(_part_text, parts)))
         case FilesOutput(files=files):
@@ -254,7 +254,7 @@ def _part_text(part: Part) -> str:
         case Text(text=text):
             return without_lone_surrogates(text)
         case Structured(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case Media(modality=modality):
             return f"({modality.value})"
         case File():

@@ -36,7 +36,7 @@ from agentkit_core._history._part_rules import (
 )
 from agentkit_core._history._target import Target
 from agentkit_core._item import Item, ItemKind, with_parts
-from agentkit_core._json import encode_json
+from agentkit_core._json import to_json
 from agentkit_core._part import Part, Text, ToolCall, ToolResult
 
 
@@ -168,7 +168,7 @@ def _of_own_kind(item: Item, target: Target) -> Item:
 def _call_as_text(part: Part) -> Part:
     if type(part) is not ToolCall:
         return part
-    return Text(f"[Called the tool {part.name} with {encode_json(part.input).decode()}]")
+    return Text(f"[Called the tool {part.name} with {to_json(part.input).decode()}]")
 
 
 def _result_as_text(result: ToolResult) -> str:

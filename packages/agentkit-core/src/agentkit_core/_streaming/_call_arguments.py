@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core._json import JsonValue, decode_json, encode_json
+from agentkit_core._json import JsonValue, decode_json, to_json
 from agentkit_core._part import ToolCall
 from agentkit_core._streaming._partial_json import repaired_json
 
@@ -66,7 +66,7 @@ def complete_call(call: ToolCall, text: str, *, cut: bool = False) -> ToolCall:
         cut: Whether the response broke off; then the call is marked even if it can be read.
     """
     if cut:
-        seen = text if text.strip() or not call.input else encode_json(call.input).decode()
+        seen = text if text.strip() or not call.input else to_json(call.input).decode()
         return replace(call, input={}, raw_input=seen, input_error=_BROKEN_OFF)
     if not text.strip():
         return call

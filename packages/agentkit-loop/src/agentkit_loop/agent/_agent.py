@@ -45,13 +45,8 @@ from agentkit_loop.extensions._structured import ResultMode, TypedResult
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.persistence._records import BlockingStore, Store
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
-from agentkit_tools_core import (
-    Executor,
-    OutputLimits,
-    Policy,
-    Tool,
-    ToolSource,
-)
+from agentkit_tools_core import Executor, OutputLimits, Tool, ToolSource
+from agentkit_tools_core.permissions import Policy
 
 T = TypeVar("T")
 

@@ -42,11 +42,11 @@ from agentkit_tools_core import (
     ApprovalRequest,
     InvalidToolInput,
     MissingDependency,
-    PermissionRequest,
     ToolContext,
     ToolInvocation,
     ToolReturn,
 )
+from agentkit_tools_core.permissions import PermissionRequest
 
 OpenInner = Callable[[bytes | None, TurnBudget | None, Hook], AbstractAsyncContextManager[Session]]
 """Opens a session of the inner agent: from a snapshot, or a new one where that is None; within the

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentkit_core import (
-    AgentkitError,
-    FailureKind,
-    NormalizeError,
-    ProviderFailure,
-    ResponseFailed,
-    ToolAnnotations,
-    ToolFailure,
-)
+from agentkit_core import AgentkitError, FailureKind, ProviderFailure, ToolAnnotations, ToolFailure
+from agentkit_core.provider import NormalizeError, ResponseFailed
 from agentkit_loop.kernel._effects import Preflight, StartTool
 from agentkit_loop.kernel._inputs import (
     Input,

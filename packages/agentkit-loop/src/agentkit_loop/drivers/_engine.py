@@ -14,13 +14,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    ModelResponse,
-    ResponseFold,
-    ToolCallId,
-    TurnId,
-    Usage,
-)
+from agentkit_core import ModelResponse, ToolCallId, TurnId, Usage
+from agentkit_core.provider import ResponseFold
 from agentkit_loop.drivers._effect_results import verdict_on
 from agentkit_loop.drivers._hook_runner import Hooked
 from agentkit_loop.drivers._parts import Parts

@@ -10,12 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    FailureKind,
-    ModelRequest,
-    ProviderFailure,
-    ToolSpec,
-)
+from agentkit_core import FailureKind, ModelRequest, ProviderFailure, ToolSpec
 from agentkit_loop.extensions._hooks import EndTurn, Hooks, RunFacts
 from agentkit_loop.extensions._mutators import Mutator, mutate
 from agentkit_loop.kernel._effects import CheckFinish, Prepare, RunMutators

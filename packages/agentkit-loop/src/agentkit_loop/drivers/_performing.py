@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from agentkit_core import (
+from agentkit_core.provider import (
     ModelEvent,
     ResponseFailed,
     ResponseFinished,

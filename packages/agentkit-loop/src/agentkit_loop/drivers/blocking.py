@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from agentkit_core import ModelEvent
+from agentkit_core.provider import ModelEvent
 from agentkit_loop._sync import at_once
 from agentkit_loop.drivers._effect_results import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._engine import Answering

@@ -30,7 +30,7 @@ import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 
-from agentkit_core import ModelEvent
+from agentkit_core.provider import ModelEvent
 from agentkit_loop.drivers._effect_results import came_of, failed_call, log_unclosed, lost
 from agentkit_loop.drivers._engine import Answering
 from agentkit_loop.drivers._parts import Parts

@@ -16,7 +16,8 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse, decode_json
+from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse
+from agentkit_core.json import decode_json
 from agentkit_loop._errors import NoResult
 from agentkit_loop.events import TurnEnd, TurnResult
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts

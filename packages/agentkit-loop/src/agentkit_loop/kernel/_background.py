@@ -23,7 +23,7 @@ from agentkit_core import (
     ToolCallId,
     ToolFailure,
     ToolResult,
-    encode_json,
+    to_json,
 )
 from agentkit_loop.events import ToolResultReceived
 from agentkit_loop.kernel._approvals import asked, start_tool, withdraw
@@ -144,7 +144,7 @@ def _content(result: ToolResult) -> tuple[str, tuple[Part, ...]]:
         case TextOutput(text=text):
             return text, ()
         case StructuredOutput(value=value):
-            return encode_json(value).decode(), ()
+            return to_json(value).decode(), ()
         case PartsOutput(parts=parts):
             text = "\n".join(part.text for part in parts if isinstance(part, Text))
             return text, tuple(part for part in parts if not isinstance(part, Text))

@@ -21,7 +21,7 @@ from agentkit_core import (
     ToolCallId,
     ToolFailure,
     ToolResult,
-    encode_json,
+    to_json,
 )
 from agentkit_loop.events import (
     MutationPoint,
@@ -333,6 +333,6 @@ def _told(result: ToolResult) -> str:
         case TextOutput(text=text):
             return text
         case StructuredOutput(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case output:
-            return encode_json(output).decode()
+            return to_json(output).decode()

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptError, encode_json
+from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptError, to_json
 from agentkit_loop.kernel._effects import Effect, Emit, Yield
 from agentkit_loop.kernel._state import STATE_VERSION, State
 from agentkit_loop.persistence._records import LogEntry, Saved
@@ -44,7 +44,7 @@ class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def encode_state(state: State) -> bytes:
     """Write a state as JSON, for `decode_state`."""
     plain = {"transcript": state.transcript.items, "retired_calls": sorted(state.retired_calls)}
-    return encode_json(replace(state, **plain))
+    return to_json(replace(state, **plain))
 
 
 def decode_state(data: bytes) -> State:
@@ -67,7 +67,7 @@ def encode_head(state: State, effects: Iterable[Effect], seq: int) -> bytes:
     """
     told = tuple(effect for effect in effects if isinstance(effect, (Emit, Yield)))
     bare = replace(state, transcript=(), retired_calls=frozenset())
-    return encode_json(Head(state=bare, told=told, seq=seq))
+    return to_json(Head(state=bare, told=told, seq=seq))
 
 
 def decode_head(saved: Saved) -> Head:

@@ -8,31 +8,33 @@ from typing import Any
 from msgspec import Struct
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
     FailureKind,
     FinishReason,
     JsonValue,
-    ModelEvent,
     ModelRequest,
     Part,
-    PartId,
     Provenance,
     ProviderFailure,
     Reasoning,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseStarted,
     SessionId,
     Text,
     TokenUsage,
     ToolCall,
     ToolCallId,
     Usage,
-    UsageReported,
-    encode_json,
+    to_json,
 )
-from agentkit_core import CommitPart as _CommitPart
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    ModelEvent,
+    PartId,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
+    UsageReported,
+)
+from agentkit_core.provider import CommitPart as _CommitPart
 
 Batch = Sequence[ModelEvent]
 
@@ -222,7 +224,7 @@ def _pieces(part: Part, name: str, size: int) -> Iterator[Batch]:
         case Reasoning(summary=str(whole)):
             opening = Reasoning(summary="", metadata=part.metadata)
         case ToolCall():
-            whole = part.raw_input or encode_json(part.input).decode()
+            whole = part.raw_input or to_json(part.input).decode()
             opening = ToolCall(id=part.id, name=part.name, metadata=part.metadata)
         case _:
             yield (_CommitPart(part),)

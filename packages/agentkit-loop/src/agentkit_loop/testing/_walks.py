@@ -12,13 +12,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    ApprovalId,
-    Item,
-    ModelOptions,
-    SessionId,
-    ToolCallId,
-)
+from agentkit_core import ApprovalId, Item, ModelOptions, SessionId, ToolCallId
 from agentkit_loop.kernel._config import (
     BackgroundDone,
     BusyInput,

@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from typing import Final
 
-from agentkit_core import ModelEvent
+from agentkit_core.provider import ModelEvent
 from agentkit_providers._framing._sse import SseDecoder
 
 DONE: Final = b"[DONE]"

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, ItemEnd, ItemKind, PartEnd, Target, sendable
+from agentkit_core import Item, ItemKind
+from agentkit_core.cache import ItemEnd, PartEnd
+from agentkit_core.provider import Target, sendable
 
 
 def marked_prefix(

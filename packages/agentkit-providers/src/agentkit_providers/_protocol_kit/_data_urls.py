@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from agentkit_core import (
-    DataRef,
-    Handle,
-    InlineBytes,
-    InlineText,
-    UnsupportedContent,
-    Uri,
-    without_lone_surrogates,
-)
+from agentkit_core import DataRef, Handle, InlineBytes, InlineText, UnsupportedContent, Uri
+from agentkit_core.json import without_lone_surrogates
 
 
 def address_of(data: DataRef, mime_type: str, target: str) -> str:

@@ -6,14 +6,8 @@ import binascii
 from base64 import b64decode
 from typing import Any, Final
 
-from agentkit_core import (
-    InlineBytes,
-    Media,
-    MetadataMap,
-    Modality,
-    Uri,
-    without_lone_surrogates,
-)
+from agentkit_core import InlineBytes, Media, MetadataMap, Modality, Uri
+from agentkit_core.json import without_lone_surrogates
 
 _HIGH_HALVES: Final = ("\ud800", "\udbff")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentkit_core import Part, Structured, Text, encode_json
+from agentkit_core import Part, Structured, Text, to_json
 
 
 def plain_text(part: Part) -> str:
@@ -11,6 +11,6 @@ def plain_text(part: Part) -> str:
         case Text(text=text):
             return text
         case Structured(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case _:
             return ""

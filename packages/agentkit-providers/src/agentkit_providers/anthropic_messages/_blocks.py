@@ -13,21 +13,15 @@ from typing import Any, Protocol
 
 import msgspec
 
-from agentkit_core import (
+from agentkit_core import Custom, MetadataMap, Reasoning, Text, ToolCall, ToolCallId, to_json
+from agentkit_core.json import without_lone_surrogates
+from agentkit_core.provider import (
     AppendText,
     BeginPart,
     CommitPart,
-    Custom,
-    MetadataMap,
     ModelEvent,
     PartId,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolCallId,
     complete_call,
-    encode_json,
-    without_lone_surrogates,
 )
 from agentkit_providers._protocol_kit._lenient_values import mended
 from agentkit_providers.anthropic_messages._metadata_keys import (
@@ -176,7 +170,7 @@ class CallBlock:
             self._append("\ufffd", out)
         if not "".join(self._pieces).strip() and self._whole:
             given = self._whole
-            self._append(given if isinstance(given, str) else encode_json(given).decode(), out)
+            self._append(given if isinstance(given, str) else to_json(given).decode(), out)
         call = complete_call(self._call, "".join(self._pieces))
         out.append(CommitPart(call, self._part_id))
 

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from agentkit_core import (
+from agentkit_core import ItemKind, ModelRequest, UnsupportedContent
+from agentkit_core.cache import (
     CacheMark,
     CacheMode,
     CacheRequest,
     CacheRetention,
     ItemEnd,
-    ItemKind,
-    ModelRequest,
     PartEnd,
-    Target,
     ToolsEnd,
-    UnsupportedContent,
 )
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 from agentkit_providers.anthropic_messages._encode_items import (
     Place,

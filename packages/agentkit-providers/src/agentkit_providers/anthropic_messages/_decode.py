@@ -11,17 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from agentkit_core import (
-    MetadataMap,
+from agentkit_core import MetadataMap, ModelRequest, Provenance, ProviderFailure, Usage
+from agentkit_core.provider import (
     ModelEvent,
-    ModelRequest,
     PartId,
-    Provenance,
-    ProviderFailure,
     ResponseFailed,
     ResponseFinished,
     ResponseStarted,
-    Usage,
     UsageReported,
 )
 from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
@@ -63,7 +59,7 @@ _TYPE_OF_DELTA: Final = {
 
 
 class AnthropicMessagesDecoder(BodyDecoder):
-    """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
+    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
         request: What was asked.

@@ -12,16 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from agentkit_core import (
-    Item,
-    ItemKind,
-    JsonValue,
-    ModelRequest,
-    SendableHistory,
-    Target,
-    WireRequest,
-    encode_json,
-)
+from agentkit_core import Item, ItemKind, JsonValue, ModelRequest, to_json
+from agentkit_core.provider import SendableHistory, Target, WireRequest
 from agentkit_providers.anthropic_messages._betas import betas_of
 from agentkit_providers.anthropic_messages._cache_marks import Marks, marks_of
 from agentkit_providers.anthropic_messages._encode_items import (
@@ -55,7 +47,7 @@ class AnthropicMessagesEncoder:
         self._written: list[Written] = []  # of each sendable item
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.Projection`.
+        """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.
@@ -72,7 +64,7 @@ class AnthropicMessagesEncoder:
         betas = betas_of(options, quirks, uploads=any(one.uploads for one in written))
         extra.pop("betas", None)
         body = {**options.body, **_going_on(items), **extra}
-        pieces = [encode_json(body)[:-1]]
+        pieces = [to_json(body)[:-1]]
         if tools:
             pieces += (b',"tools":[', b",".join(tools), b"]")
         if "system" not in extra and (system := _system(written, marks)):

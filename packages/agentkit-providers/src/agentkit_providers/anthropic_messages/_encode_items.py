@@ -31,7 +31,7 @@ from agentkit_core import (
     ToolCall,
     ToolOutput,
     ToolResult,
-    encode_json,
+    to_json,
 )
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.anthropic_messages._media import file_block, is_uploaded, media_block
@@ -182,7 +182,7 @@ def _said_block(part: Part) -> bytes | None:
             return _block(ToolUseBlock(call_id, name, arguments), metadata)
         case Custom(value=value):
             # A block of the vendor's own goes back as it came.
-            return encode_json(value) if isinstance(value, dict) and value.get("type") else None
+            return to_json(value) if isinstance(value, dict) and value.get("type") else None
         case Media() | File():
             what = part.modality.value if isinstance(part, Media) else "file"
             return _block(TextBlock(f"({what} omitted: an answer holds none here)"), {})
@@ -206,7 +206,7 @@ def _content_block(part: Part) -> bytes | None:
     if content is not None:
         return _block(content, part.metadata)
     if isinstance(part, Custom) and isinstance(part.value, dict) and part.value.get("type"):
-        return encode_json(part.value)
+        return to_json(part.value)
     return None
 
 
@@ -232,7 +232,7 @@ def _output(output: ToolOutput) -> str | list[ContentBlock]:
         case TextOutput(text=text):
             return text
         case StructuredOutput(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case PartsOutput(parts=parts):
             given: Sequence[Part] = parts
         case FilesOutput(files=files):
@@ -261,10 +261,10 @@ def _uploads(parts: Iterable[Part]) -> bool:
 
 def _block(block: AnyBlock, metadata: dict[str, JsonValue]) -> bytes:
     """Write a block, and the further fields that its part keeps for it."""
-    written = encode_json(block)
+    written = to_json(block)
     more = metadata.get(BLOCK_KEY)
     if isinstance(more, dict) and more:
-        return with_field(written, encode_json(more)[1:-1])
+        return with_field(written, to_json(more)[1:-1])
     return written
 
 

@@ -21,7 +21,7 @@ from agentkit_core import (
     ToolChoiceMode,
     ToolSpec,
     UnsupportedContent,
-    encode_json,
+    to_json,
 )
 from agentkit_providers.anthropic_messages._encode_items import with_field
 from agentkit_providers.anthropic_messages._metadata_keys import API, DROPPED_KEY, TOOL_KEY
@@ -66,7 +66,7 @@ def options_of(request: ModelRequest, quirks: Quirks) -> Options:
     extra = dict(given) if isinstance(given, dict) else {}
     added = _added_tools(extra.pop("tools", None))
     tools = [_tool(tool, quirks) for tool in request.tools]
-    tools += map(encode_json, added)
+    tools += map(to_json, added)
     thinking = thinking_of(request, quirks, traits)
     dropped: list[JsonValue] = []
     body = {
@@ -159,10 +159,10 @@ def _tool(tool: ToolSpec, quirks: Quirks) -> bytes:
     if "type" not in schema:
         schema = {"type": "object", **schema}
     strict = tool.strict if quirks.supports_strict_mode else None
-    written = encode_json(ToolParam(tool.name, tool.description or None, schema, strict))
+    written = to_json(ToolParam(tool.name, tool.description or None, schema, strict))
     more = tool.metadata.get(TOOL_KEY)
     if isinstance(more, dict) and more:
-        return with_field(written, encode_json(more)[1:-1])
+        return with_field(written, to_json(more)[1:-1])
     return written
 
 

@@ -8,16 +8,8 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Final
 
-from agentkit_core import (
-    DataRef,
-    File,
-    InlineBytes,
-    InlineText,
-    Media,
-    Modality,
-    Uri,
-    without_lone_surrogates,
-)
+from agentkit_core import DataRef, File, InlineBytes, InlineText, Media, Modality, Uri
+from agentkit_core.json import without_lone_surrogates
 from agentkit_providers._protocol_kit._data_urls import address_of
 from agentkit_providers.anthropic_messages._metadata_keys import API
 from agentkit_providers.anthropic_messages._wire_request import (

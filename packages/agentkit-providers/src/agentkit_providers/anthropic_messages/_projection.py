@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentkit_core import (
-    ItemKind,
-    Modality,
-    ModelRequest,
-    ProviderFailure,
+from agentkit_core import ItemKind, Modality, ModelRequest, ProviderFailure
+from agentkit_core.provider import (
     ReasoningRule,
     RequestEncoder,
     ResponseDecoder,
@@ -66,7 +63,7 @@ class AnthropicMessages:
         )
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.Projection`.
+        """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.

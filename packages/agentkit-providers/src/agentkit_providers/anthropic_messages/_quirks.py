@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from agentkit_core import IdRule, Modality, ThinkingLevel
+from agentkit_core import Modality, ThinkingLevel
+from agentkit_core.provider import IdRule
 
 
 class ThinkingStyle(StrEnum):

@@ -7,14 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    CostUsage,
-    MetadataMap,
+from agentkit_core import CostUsage, MetadataMap, Usage
+from agentkit_core.provider import (
     ModelEvent,
     ResponseDecoder,
     ResponseFailed,
     ResponseFinished,
-    Usage,
     UsageReported,
 )
 from agentkit_providers.catalogue._card import ModelCard
@@ -49,7 +47,7 @@ class PricedDecoder:
         """All that was reported, without our own prices."""
 
     def feed(self, chunk: bytes, /) -> Events:
-        """Take the next bytes; see `agentkit_core.ResponseDecoder`."""
+        """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""
         events = self._decoder.feed(chunk)
         for event in events:
             if type(event) in _LOOKED_AT:
@@ -57,7 +55,7 @@ class PricedDecoder:
         return events
 
     def finish(self) -> Events:
-        """Take note that the body is over; see `agentkit_core.ResponseDecoder`."""
+        """Take note that the body is over; see `agentkit_core.provider.ResponseDecoder`."""
         return tuple(self._priced(self._decoder.finish()))
 
     def _priced(self, events: Events) -> Iterator[ModelEvent]:

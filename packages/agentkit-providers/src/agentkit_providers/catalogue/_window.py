@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentkit_core import (
-    FailureKind,
-    FinishReason,
+from agentkit_core import FailureKind, FinishReason, ProviderFailure, Usage
+from agentkit_core.provider import (
     ModelEvent,
-    ProviderFailure,
     ResponseDecoder,
     ResponseFailed,
     ResponseFinished,
-    Usage,
     UsageReported,
     with_native_reasons,
 )
@@ -42,11 +39,11 @@ class WindowDecoder:
         self._usage = Usage()
 
     def feed(self, chunk: bytes, /) -> Events:
-        """Take the next bytes; see `agentkit_core.ResponseDecoder`."""
+        """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""
         return self._looked_at(self._decoder.feed(chunk))
 
     def finish(self) -> Events:
-        """Take note that the body is over; see `agentkit_core.ResponseDecoder`."""
+        """Take note that the body is over; see `agentkit_core.provider.ResponseDecoder`."""
         return self._looked_at(self._decoder.finish())
 
     def _looked_at(self, events: Events) -> Events:

@@ -18,7 +18,8 @@ from typing import Any, Final
 
 from msgspec import DecodeError, Struct
 
-from agentkit_core import JsonValue, decode_json, without_lone_surrogates
+from agentkit_core import JsonValue
+from agentkit_core.json import decode_json, without_lone_surrogates
 from agentkit_providers._framing._sse import SseDecoder
 
 RAW_LIMIT: Final = 8192

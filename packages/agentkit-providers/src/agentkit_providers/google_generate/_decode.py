@@ -19,16 +19,18 @@ from agentkit_core import (
     FinishReason,
     JsonValue,
     MetadataMap,
-    ModelEvent,
     ModelRequest,
     Provenance,
     ProviderFailure,
+)
+from agentkit_core.json import without_lone_surrogates
+from agentkit_core.provider import (
+    ModelEvent,
     ResponseFailed,
     ResponseFinished,
     ResponseStarted,
     UsageReported,
     fold,
-    without_lone_surrogates,
 )
 from agentkit_providers._framing._json_objects import JsonObjects
 from agentkit_providers._framing._sse import SseDecoder
@@ -68,7 +70,7 @@ _BESIDE: Final = (
 
 
 class GoogleGenerateDecoder:
-    """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
+    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
         request: What was asked.

@@ -15,23 +15,25 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
     Custom,
     File,
     InlineBytes,
     Media,
     MetadataMap,
-    ModelEvent,
     Part,
-    PartId,
     Reasoning,
-    ReplaceStructured,
     Text,
     ToolCall,
     ToolCallId,
     Uri,
+)
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    CommitPart,
+    ModelEvent,
+    PartId,
+    ReplaceStructured,
     complete_call,
 )
 from agentkit_providers._protocol_kit._lenient_values import bytes_of

@@ -17,14 +17,8 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from agentkit_core import (
-    ItemKind,
-    ModelRequest,
-    SendableHistory,
-    Target,
-    WireRequest,
-    encode_json,
-)
+from agentkit_core import ItemKind, ModelRequest, to_json
+from agentkit_core.provider import SendableHistory, Target, WireRequest
 from agentkit_providers.google_generate._encode_items import PartWriter
 from agentkit_providers.google_generate._encode_options import body_options
 from agentkit_providers.google_generate._quirks import Quirks
@@ -62,7 +56,7 @@ class GoogleGenerateEncoder:
         self._written: list[_Written] = []  # of each sendable item
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.Projection`.
+        """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.
@@ -74,7 +68,7 @@ class GoogleGenerateEncoder:
             if one.kind is ItemKind.SYSTEM and one.parts
         ]
         body, metadata = body_options(request, self._quirks, system)
-        written = encode_json(body)
+        written = to_json(body)
         if "contents" not in body:
             start = written[:-1] + b"," * bool(body)
             written = b"".join((start, b'"contents":[', b",".join(_contents(self._written)), b"]}"))
@@ -97,7 +91,7 @@ class GoogleGenerateEncoder:
         writer = PartWriter(target, self._quirks)
         before = items[len(written) - 1] if written else None
         for item in islice(items, len(written), None):
-            written.append(_Written(item.kind, encode_json(writer.parts(item, before))[1:-1]))
+            written.append(_Written(item.kind, to_json(writer.parts(item, before))[1:-1]))
             before = item
 
 

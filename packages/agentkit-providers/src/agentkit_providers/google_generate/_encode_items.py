@@ -20,14 +20,14 @@ from agentkit_core import (
     Reasoning,
     Structured,
     StructuredOutput,
-    Target,
     Text,
     TextOutput,
     ToolCall,
     ToolOutput,
     ToolResult,
-    encode_json,
+    to_json,
 )
+from agentkit_core.provider import Target
 from agentkit_providers.google_generate import _wire_request as wire
 from agentkit_providers.google_generate._media import data_part, file_part, media_part
 from agentkit_providers.google_generate._metadata_keys import (
@@ -133,7 +133,7 @@ def _content(part: Part) -> Iterator[wire.Part]:
         case Text(text=text):
             yield from _signed_text(part, text, thought=None)
         case Structured(value=value):
-            yield wire.Part(text=encode_json(value).decode())
+            yield wire.Part(text=to_json(value).decode())
         case Media():
             written = media_part(part)
             written.thought_signature = _signature(part)

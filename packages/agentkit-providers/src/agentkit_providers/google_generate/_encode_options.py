@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentkit_core import (
-    CacheMode,
     JsonFormat,
     JsonSchemaFormat,
     JsonValue,
@@ -22,6 +21,7 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
 )
+from agentkit_core.cache import CacheMode
 from agentkit_providers.google_generate._metadata_keys import API, THINKING_KEY
 from agentkit_providers.google_generate._quirks import Quirks
 from agentkit_providers.google_generate._schemas import openapi_schema

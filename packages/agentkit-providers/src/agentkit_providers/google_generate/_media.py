@@ -18,8 +18,8 @@ from agentkit_core import (
     Modality,
     UnsupportedContent,
     Uri,
-    without_lone_surrogates,
 )
+from agentkit_core.json import without_lone_surrogates
 from agentkit_providers.google_generate._metadata_keys import API
 from agentkit_providers.google_generate._wire_request import Blob, FileData, Part
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from agentkit_core import JsonValue, encode_json
+from agentkit_core import JsonValue, to_json
 from agentkit_providers.google_generate._wire_events import PartialArg
 
 _STEP: Final = re.compile(
@@ -120,11 +120,11 @@ class _GrowingText:
                 if step != len(self._names[-1]):
                     return None  # the entries before it have not come
             else:
-                written.append(encode_json(step).decode() + ":")
+                written.append(to_json(step).decode() + ":")
             self._names[-1].add(step)
         self._path, self._in_text = path, more
         written.append('"' + _inner(value) + '"' * (not more) if isinstance(value, str)
-                       else encode_json(value).decode())  # fmt: skip
+                       else to_json(value).decode())  # fmt: skip
         return "".join(written)
 
     def closed(self) -> str:
@@ -140,7 +140,7 @@ def _closing(step: Step) -> str:
 
 
 def _inner(value: JsonValue) -> str:
-    return encode_json(value).decode()[1:-1]
+    return to_json(value).decode()[1:-1]
 
 
 def _value(given: PartialArg) -> Any:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentkit_core import (
+from agentkit_core import ItemKind, Modality, ModelRequest, ProviderFailure
+from agentkit_core.provider import (
     IdRule,
-    ItemKind,
-    Modality,
-    ModelRequest,
-    ProviderFailure,
     ReasoningRule,
     RequestEncoder,
     ResponseDecoder,
@@ -66,7 +63,7 @@ class GoogleGenerate:
         )
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.Projection`.
+        """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.

@@ -15,15 +15,17 @@ from msgspec.structs import replace
 
 from agentkit_core import (
     AgentkitError,
-    ModelEvent,
     ModelRequest,
     ModelResponse,
-    Projection,
     ProviderFailure,
-    ResponseDecoder,
-    ResponseFold,
     RetryPolicy,
     SessionId,
+)
+from agentkit_core.provider import (
+    ModelEvent,
+    Projection,
+    ResponseDecoder,
+    ResponseFold,
     WireRequest,
 )
 from agentkit_providers.catalogue._card import ModelCard

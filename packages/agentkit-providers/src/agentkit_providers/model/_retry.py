@@ -1,6 +1,6 @@
 """Asking again, for models that are used on their own; in a run, the loop does it.
 
-How long to wait, if at all, is the policy's to say (`agentkit_core.wait_before_retry_s`); here
+How long to wait, if at all, is the policy's to say (`agentkit_core.provider.wait_before_retry_s`); here
 is waited and counted. A failed attempt is told and then forgotten: what it brought is never
 joined to what the next one brings.
 """
@@ -13,14 +13,8 @@ from collections.abc import AsyncGenerator, Callable, Generator
 
 import anyio
 
-from agentkit_core import (
-    ModelEvent,
-    ProviderFailure,
-    ResponseFold,
-    RetryPolicy,
-    Usage,
-    wait_before_retry_s,
-)
+from agentkit_core import ProviderFailure, RetryPolicy, Usage
+from agentkit_core.provider import ModelEvent, ResponseFold, wait_before_retry_s
 from agentkit_providers.model._attempt import AttemptFailed, OnRetry
 from agentkit_providers.transport._concurrent import BatchStream
 

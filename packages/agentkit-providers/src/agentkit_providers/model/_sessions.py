@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agentkit_core import ModelEvent, ModelRequest, SessionId
+from agentkit_core import ModelRequest, SessionId
+from agentkit_core.provider import ModelEvent
 
 if TYPE_CHECKING:
     from agentkit_providers.transport._concurrent import BatchStream

@@ -12,16 +12,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    CacheMark,
-    CacheMode,
-    CacheRetention,
-    Item,
-    ModelRequest,
-    Target,
-    ToolsEnd,
-    UnsupportedContent,
-)
+from agentkit_core import Item, ModelRequest, UnsupportedContent
+from agentkit_core.cache import CacheMark, CacheMode, CacheRetention, ToolsEnd
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 from agentkit_providers.openai_chat._metadata_keys import API
 from agentkit_providers.openai_chat._quirks import Quirks

@@ -13,13 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from agentkit_core import (
-    JsonValue,
-    MetadataMap,
+from agentkit_core import JsonValue, MetadataMap, ModelRequest, Provenance, ProviderFailure
+from agentkit_core.provider import (
     ModelEvent,
-    ModelRequest,
-    Provenance,
-    ProviderFailure,
     ResponseFailed,
     ResponseFinished,
     ResponseStarted,
@@ -53,7 +49,7 @@ _SENDER: Final = "Chat Completions"
 
 
 class OpenAIChatDecoder(BodyDecoder):
-    """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
+    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
         request: What was asked.

@@ -12,22 +12,15 @@ from collections.abc import Collection
 from enum import Enum
 from typing import Any, Final
 
-from agentkit_core import (
+from agentkit_core import Custom, InlineBytes, Media, MetadataMap, Modality, Part, Reasoning, Text
+from agentkit_core.json import without_lone_surrogates
+from agentkit_core.provider import (
     AppendBytes,
     AppendText,
     BeginPart,
     CommitPart,
-    Custom,
-    InlineBytes,
-    Media,
-    MetadataMap,
-    Modality,
     ModelEvent,
-    Part,
     PartId,
-    Reasoning,
-    Text,
-    without_lone_surrogates,
 )
 from agentkit_providers._protocol_kit._lenient_values import (
     bytes_of,

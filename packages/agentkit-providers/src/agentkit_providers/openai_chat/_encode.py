@@ -23,10 +23,8 @@ from agentkit_core import (
     Part,
     PartsOutput,
     Reasoning,
-    SendableHistory,
     Structured,
     StructuredOutput,
-    Target,
     Text,
     TextOutput,
     ThinkingLevel,
@@ -34,9 +32,9 @@ from agentkit_core import (
     ToolCallId,
     ToolOutput,
     ToolResult,
-    WireRequest,
-    encode_json,
+    to_json,
 )
+from agentkit_core.provider import SendableHistory, Target, WireRequest
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
 from agentkit_providers.openai_chat._encode_options import body_options, thinking_level
@@ -84,7 +82,7 @@ class OpenAIChatEncoder:
         self._written: list[bytes] = []  # the messages of each sendable item, joined by commas
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.Projection`.
+        """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.
@@ -95,7 +93,7 @@ class OpenAIChatEncoder:
             item.kind is ItemKind.TOOL for item in items
         )
         body, metadata = body_options(request, quirks, history_calls=history_calls)
-        written = encode_json(body)
+        written = to_json(body)
         if "messages" not in body:
             thinking = thinking_level(request, quirks) not in (None, ThinkingLevel.OFF)
             mark = cache_control(request, quirks)
@@ -106,7 +104,7 @@ class OpenAIChatEncoder:
                 write = partial(_messages_of, quirks=quirks, thinking=thinking)
                 marked = write(items)
                 mark_messages(marked, request, self._target_of(request.model), write, mark)
-                messages = list(map(encode_json, marked))
+                messages = list(map(to_json, marked))
             written = _with_messages(written, messages)
         return WireRequest(
             path=PATH,
@@ -133,7 +131,7 @@ class OpenAIChatEncoder:
         before = items[len(written) - 1] if written else None
         for item in islice(items, len(written), None):
             messages = messages_of(item, before, self._quirks, thinking=thinking)
-            written.append(b",".join(map(encode_json, messages)))
+            written.append(b",".join(map(to_json, messages)))
             before = item
         return [one for one in written if one]
 
@@ -237,7 +235,7 @@ def _calls(calls: Sequence[ToolCall], quirks: Quirks) -> list[ToolCallParam]:
     written = [
         ToolCallParam(
             call.id,
-            Function(call.name, encode_json(call.input).decode()),
+            Function(call.name, to_json(call.input).decode()),
             call.metadata.get(EXTRA_CONTENT_KEY),
         )
         for call in calls
@@ -263,7 +261,7 @@ def _output(output: ToolOutput) -> Content:
         case TextOutput(text=text):
             return text
         case StructuredOutput(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case PartsOutput(parts=parts):
             if any(isinstance(part, Media | File) for part in parts):
                 return _content(parts)

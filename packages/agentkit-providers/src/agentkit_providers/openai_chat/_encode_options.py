@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from agentkit_core import (
-    CacheMode,
-    CacheRetention,
     JsonFormat,
     JsonSchemaFormat,
     MetadataMap,
@@ -23,6 +21,7 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
 )
+from agentkit_core.cache import CacheMode, CacheRetention
 from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers.openai_chat._cache_marks import cache_control, marks_tools
 from agentkit_providers.openai_chat._metadata_keys import API, THINKING_KEY

@@ -8,14 +8,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Final
 
-from agentkit_core import (
-    File,
-    InlineBytes,
-    InlineText,
-    Media,
-    Modality,
-    Uri,
-)
+from agentkit_core import File, InlineBytes, InlineText, Media, Modality, Uri
 from agentkit_providers._protocol_kit._data_urls import address_of
 from agentkit_providers.openai_chat._metadata_keys import API, DETAIL_KEY
 from agentkit_providers.openai_chat._wire_request import (

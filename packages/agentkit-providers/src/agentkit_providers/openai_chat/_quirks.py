@@ -10,7 +10,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from agentkit_core import IdRule, JsonValue, Modality, ThinkingLevel
+from agentkit_core import JsonValue, Modality, ThinkingLevel
+from agentkit_core.provider import IdRule
 
 
 class ThinkingFormat(StrEnum):

@@ -19,7 +19,8 @@ from typing import Any
 
 import msgspec
 
-from agentkit_core import PartId, ToolCall, ToolCallId, complete_call, encode_json
+from agentkit_core import ToolCall, ToolCallId, to_json
+from agentkit_core.provider import PartId, complete_call
 from agentkit_providers.openai_chat._metadata_keys import EXTRA_CONTENT_KEY
 from agentkit_providers.openai_chat._wire_events import ToolCallDelta
 
@@ -119,7 +120,7 @@ class ToolSlots:
         name = (function and function.name) or (custom and custom.name) or ""
         arguments = (function and function.arguments) or (custom and custom.input) or ""
         if not isinstance(arguments, str):
-            arguments = encode_json(arguments).decode()
+            arguments = to_json(arguments).decode()
         call_id = "" if fragment.id is None else str(fragment.id)
         slot = self._find(fragment.index, call_id, name, arguments)
         if slot is None:

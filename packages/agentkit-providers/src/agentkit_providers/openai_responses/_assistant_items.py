@@ -11,16 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from agentkit_core import (
-    Custom,
-    InlineBytes,
-    Media,
-    Part,
-    Reasoning,
-    ToolCall,
-    decode_json,
-    encode_json,
-)
+from agentkit_core import Custom, InlineBytes, Media, Part, Reasoning, ToolCall, to_json
+from agentkit_core.json import decode_json
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._metadata_keys import ANNOTATIONS_KEY, REFUSAL_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
@@ -101,11 +93,11 @@ def _call(call: ToolCall, item: dict[str, Any], *, known: bool) -> dict[str, Any
             "type": "custom_tool_call",
             "call_id": call.id,
             "name": call.name,
-            "input": given if isinstance(given, str) else encode_json(call.input).decode(),
+            "input": given if isinstance(given, str) else to_json(call.input).decode(),
         }
         return written | _given(item)
     if not (isinstance(spelled, str) and _says(spelled, call)):
-        spelled = encode_json(call.input).decode()
+        spelled = to_json(call.input).decode()
     written = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": spelled}
     return written | _given(item)
 

@@ -13,17 +13,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    CacheMark,
-    CacheMode,
-    CacheRequest,
-    ItemKind,
-    ModelRequest,
-    PartEnd,
-    Target,
-    ToolsEnd,
-    UnsupportedContent,
-)
+from agentkit_core import ItemKind, ModelRequest, UnsupportedContent
+from agentkit_core.cache import CacheMark, CacheMode, CacheRequest, PartEnd, ToolsEnd
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
 from agentkit_providers.openai_responses._encode_items import said
 from agentkit_providers.openai_responses._metadata_keys import API

@@ -12,18 +12,14 @@ from typing import Any
 
 import msgspec
 
-from agentkit_core import (
-    MetadataMap,
+from agentkit_core import MetadataMap, ModelRequest, Provenance, ProviderFailure, to_json
+from agentkit_core.json import decode_json
+from agentkit_core.provider import (
     ModelEvent,
-    ModelRequest,
-    Provenance,
-    ProviderFailure,
     ResponseFailed,
     ResponseFinished,
     ResponseStarted,
     UsageReported,
-    decode_json,
-    encode_json,
 )
 from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
@@ -54,7 +50,7 @@ from agentkit_providers.openai_responses._wire_events import (
 
 
 class OpenAIResponsesDecoder(BodyDecoder):
-    """Reads the body of one answer; see `agentkit_core.ResponseDecoder` for its laws.
+    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
         request: What was asked.
@@ -217,6 +213,6 @@ def _loosely_read(payload: bytes) -> Any:
 def _mended(value: Any) -> Any:
     """The same value without halves of surrogate pairs and NaN."""
     try:
-        return decode_json(encode_json(value))
+        return decode_json(to_json(value))
     except TypeError as error:
         raise ValueError(str(error)) from error

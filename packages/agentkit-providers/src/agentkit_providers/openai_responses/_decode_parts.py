@@ -12,21 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    AppendText,
-    BeginPart,
-    CommitPart,
-    Custom,
-    MetadataMap,
-    ModelEvent,
-    Part,
-    PartId,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolCallId,
-    encode_json,
-)
+from agentkit_core import Custom, MetadataMap, Part, Reasoning, Text, ToolCall, ToolCallId, to_json
+from agentkit_core.provider import AppendText, BeginPart, CommitPart, ModelEvent, PartId
 from agentkit_providers.openai_responses._growing_parts import INPUT_OPENS, Growth, OutputItem
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
@@ -106,7 +93,7 @@ class Answer:
         """Take more of the free text that a custom tool is given."""
         item = self._open(index, "custom_tool_call")
         if item.growths:
-            item.growths[0].grow(encode_json(text)[1:-1].decode(), out, careful=self.careful)
+            item.growths[0].grow(to_json(text)[1:-1].decode(), out, careful=self.careful)
 
     def take_annotation(self, index: int | None, at: int | None, annotation: Any) -> None:
         """Take a citation of a text, for servers whose items leave them out."""
@@ -256,7 +243,7 @@ class Answer:
         streamed = growth.text or "".join(item.waiting)
         call = call_of({"type": item.type, **raw}, begun.id, streamed, place)
         if item.type == "custom_tool_call":
-            growth.grow_to(encode_json(call.input).decode(), out)
+            growth.grow_to(to_json(call.input).decode(), out)
         else:
             growth.grow_to(arguments_of(raw) or streamed, out)
         self._commit(item, 0, replace(call, name=call.name or begun.name), out)

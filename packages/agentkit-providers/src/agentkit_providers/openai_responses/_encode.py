@@ -11,15 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from agentkit_core import (
-    Item,
-    ItemKind,
-    ModelRequest,
-    SendableHistory,
-    Target,
-    WireRequest,
-    encode_json,
-)
+from agentkit_core import Item, ItemKind, ModelRequest, to_json
+from agentkit_core.provider import SendableHistory, Target, WireRequest
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._assistant_items import own_items
 from agentkit_providers.openai_responses._cache_marks import marked
@@ -56,7 +49,7 @@ class OpenAIResponsesEncoder:
         self._open_at: int | None = None  # the first item that later ones may yet change
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.Projection`.
+        """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
             UnsupportedContent: The request must have something that the vendor cannot do.
@@ -64,14 +57,14 @@ class OpenAIResponsesEncoder:
         quirks = self._quirks
         items = self._sendable(request)
         body, metadata = body_options(request, quirks)
-        written = encode_json(body)
+        written = to_json(body)
         if "input" not in body:
             stored = extra_fields(request.options).get("store") is True
             cache = cache_of(request)
             if cache is not None and cache.marks and quirks.cache_breakpoints:
                 target = self._target_of(request.model)
                 lists = [self._input_of(items, at, stored=stored) for at in range(len(items))]
-                given = encode_json(marked(lists, cache, request, target))[1:-1]
+                given = to_json(marked(lists, cache, request, target))[1:-1]
             else:
                 given = self._input(items, stored=stored)
             written = b"".join((written[:-1], b',"input":[', given, b"]}"))
@@ -100,7 +93,7 @@ class OpenAIResponsesEncoder:
             del written[self._open_at :]
             self._open_at = None
         for at in range(len(written), len(items)):
-            written.append(encode_json(self._input_of(items, at, stored=stored))[1:-1])
+            written.append(to_json(self._input_of(items, at, stored=stored))[1:-1])
         return b",".join(filter(None, written))
 
     def _input_of(self, items: Sequence[Item], at: int, *, stored: bool) -> list[InputItem]:

@@ -17,7 +17,7 @@ from agentkit_core import (
     Text,
     TextOutput,
     ToolOutput,
-    encode_json,
+    to_json,
 )
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._media import file_part, media_part
@@ -89,7 +89,7 @@ def _output(output: ToolOutput) -> Content:
         case TextOutput(text=text):
             return text
         case StructuredOutput(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case PartsOutput(parts=parts):
             if any(isinstance(part, Media | File) for part in parts):
                 return _content([one for part in parts if (one := _content_part(part))])

@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from agentkit_core import (
-    CacheMode,
-    CacheRequest,
-    CacheRetention,
     JsonFormat,
     JsonSchemaFormat,
     MetadataMap,
@@ -25,6 +22,7 @@ from agentkit_core import (
     ToolSpec,
     UnsupportedContent,
 )
+from agentkit_core.cache import CacheMode, CacheRequest, CacheRetention
 from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers.openai_responses._metadata_keys import (
     API,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from agentkit_core import ModelEvent
+from agentkit_core.provider import ModelEvent
 from agentkit_providers.openai_responses._decode_parts import Answer
 from agentkit_providers.openai_responses._wire_events import TEXT_DELTA, Event
 

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agentkit_core import (
-    AppendText,
-    MetadataMap,
-    ModelEvent,
-    Part,
-    PartId,
-    Reasoning,
-    Text,
-    ToolCall,
-    complete_call,
-)
+from agentkit_core import MetadataMap, Part, Reasoning, Text, ToolCall
+from agentkit_core.provider import AppendText, ModelEvent, PartId, complete_call
 from agentkit_providers._protocol_kit._lenient_values import mended
 
 INPUT_OPENS: Final = '{"input":"'

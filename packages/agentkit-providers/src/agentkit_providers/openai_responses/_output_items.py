@@ -26,9 +26,9 @@ from agentkit_core import (
     Text,
     ToolCall,
     ToolCallId,
-    complete_call,
-    encode_json,
+    to_json,
 )
+from agentkit_core.provider import complete_call
 from agentkit_providers._protocol_kit._lenient_values import bytes_of
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
@@ -147,7 +147,7 @@ def call_of(
     call = complete_call(
         ToolCall(ToolCallId(call_id), name), arguments, cut=item.get("status") == "incomplete"
     )
-    if call.input_error is None and encode_json(call.input) != (arguments or "{}").encode(
+    if call.input_error is None and to_json(call.input) != (arguments or "{}").encode(
         "utf-8", "replace"
     ):
         kept["arguments"] = arguments  # spelled in another way; the vendor caches what it wrote
@@ -166,7 +166,7 @@ def arguments_of(item: Mapping[str, Any]) -> str:
     arguments = item.get("arguments")
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
-    return encode_json(arguments).decode()
+    return to_json(arguments).decode()
 
 
 def _text(value: Any) -> str:

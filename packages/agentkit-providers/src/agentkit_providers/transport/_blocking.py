@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator
 
 import httpx
 
-from agentkit_core import ModelEvent
+from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import blocking_client
 from agentkit_providers.transport._policy import (

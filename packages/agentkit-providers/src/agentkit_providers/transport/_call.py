@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agentkit_core import MetadataMap, ProviderFailure, ResponseDecoder, Timeouts
+from agentkit_core import MetadataMap, ProviderFailure, Timeouts
+from agentkit_core.provider import ResponseDecoder
 
 
 class Call:

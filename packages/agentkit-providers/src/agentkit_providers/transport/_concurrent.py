@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import anyio
 import httpx
 
-from agentkit_core import ModelEvent
+from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
 from agentkit_providers.transport._policy import (

@@ -25,10 +25,9 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    FailureKind,
+from agentkit_core import FailureKind, ProviderFailure
+from agentkit_core.provider import (
     ModelEvent,
-    ProviderFailure,
     ResponseDecoder,
     ResponseFailed,
     ResponseFinished,

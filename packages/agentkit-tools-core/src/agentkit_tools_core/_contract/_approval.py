@@ -7,14 +7,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from agentkit_core import (
-    ApprovalId,
-    ApprovalKind,
-    JsonValue,
-    MetadataMap,
-    ToolCallId,
-    canonical_json,
-)
+from agentkit_core import ApprovalId, ApprovalKind, JsonValue, MetadataMap, ToolCallId
+from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._permissions import PermissionRequest
 
 _FINGERPRINT_LENGTH: Final = 32

@@ -16,15 +16,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import (
-    ApprovalId,
-    JsonValue,
-    ToolCallId,
-    ToolResult,
-    Usage,
-    canonical_json,
-    encode_json,
-)
+from agentkit_core import ApprovalId, JsonValue, ToolCallId, ToolResult, Usage, to_json
+from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension, checked_token
 from agentkit_tools_core._errors import ToolError
@@ -94,7 +87,7 @@ def read_token(token: JsonValue) -> RunRecord:
     if not isinstance(token, dict) or token.get("type") != _TAG:
         return RunRecord(token)
     try:
-        return _RECORD.decode(encode_json(token))
+        return _RECORD.decode(to_json(token))
     except (msgspec.DecodeError, TypeError) as error:
         raise ChildCallsDiffer(f"the record of the run before cannot be read: {error}") from None
 
@@ -106,7 +99,7 @@ def write_token(record: RunRecord) -> JsonValue:
         TokenRefused: The tool's own token is not plain JSON, or all of it is too large.
     """
     own = checked_token(record.own)
-    written: JsonValue = msgspec.json.decode(encode_json(replace(record, own=own)))
+    written: JsonValue = msgspec.json.decode(to_json(replace(record, own=own)))
     return checked_token(written)
 
 
@@ -139,7 +132,7 @@ class Children:
             TypeError: The arguments are not JSON.
             ChildCallsDiffer: Another call stood at this place in the run before.
         """
-        given: dict[str, JsonValue] = msgspec.json.decode(encode_json(dict(arguments or {})))
+        given: dict[str, JsonValue] = msgspec.json.decode(to_json(dict(arguments or {})))
         with self._lock:
             if self.difference is not None:
                 raise self.difference
@@ -193,5 +186,5 @@ class Children:
 
 
 def _shown(name: str, arguments: dict[str, JsonValue]) -> str:
-    text = f"{name} {encode_json(arguments).decode()}"
+    text = f"{name} {to_json(arguments).decode()}"
     return text if len(text) <= _MAX_ECHO else text[:_MAX_ECHO] + "…"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from agentkit_core import ApprovalId, ApprovalKind, JsonValue, ToolResult, canonical_json
+from agentkit_core import ApprovalId, ApprovalKind, JsonValue, ToolResult
+from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._approval import ApprovalRequest
 from agentkit_tools_core._contract._child_calls import Caller, read_token
 from agentkit_tools_core._contract._permissions import PermissionRequest

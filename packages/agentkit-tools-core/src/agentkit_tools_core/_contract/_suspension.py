@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import JsonValue, ToolCallId, ToolFailure, encode_json
+from agentkit_core import JsonValue, ToolCallId, ToolFailure, to_json
 from agentkit_tools_core._contract._approval import ApprovalRequest
 from agentkit_tools_core._errors import ToolError
 
@@ -114,7 +114,7 @@ def checked_token(token: JsonValue) -> JsonValue:
     if token is None:
         return None
     try:
-        written = encode_json(token)
+        written = to_json(token)
         read: JsonValue = msgspec.json.decode(written)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TokenRefused(f"the token of the suspension is not JSON: {error}") from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agentkit_core import ToolFailure, ToolResult, without_lone_surrogates
+from agentkit_core import ToolFailure, ToolResult
+from agentkit_core.json import without_lone_surrogates
 from agentkit_tools_core._contract._outcome import error_result
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, ToolError, UnwritableOutput

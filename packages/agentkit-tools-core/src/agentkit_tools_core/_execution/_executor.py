@@ -15,15 +15,8 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    ApprovalId,
-    ToolAnnotations,
-    ToolCallId,
-    ToolFailure,
-    ToolResult,
-    ToolSpec,
-    without_lone_surrogates,
-)
+from agentkit_core import ApprovalId, ToolAnnotations, ToolCallId, ToolFailure, ToolResult, ToolSpec
+from agentkit_core.json import without_lone_surrogates
 from agentkit_tools_core._contract._child_calls import ChildCall
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome, error_result

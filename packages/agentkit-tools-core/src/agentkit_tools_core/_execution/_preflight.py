@@ -7,14 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agentkit_core import (
-    ApprovalId,
-    JsonValue,
-    ToolFailure,
-    ToolResult,
-    encode_json,
-    without_lone_surrogates,
-)
+from agentkit_core import ApprovalId, JsonValue, ToolFailure, ToolResult, to_json
+from agentkit_core.json import without_lone_surrogates
 from agentkit_tools_core._contract._approval import ApprovalRequest
 from agentkit_tools_core._contract._outcome import error_result
 from agentkit_tools_core._contract._permissions import (
@@ -112,7 +106,7 @@ def denied_result(request: ToolInvocation, text: str) -> ToolResult:
 
 
 def _permission_to_run(request: ToolInvocation) -> PermissionRequest:
-    arguments = encode_json(request.input).decode()
+    arguments = to_json(request.input).decode()
     if len(arguments) > _SUMMARY_LENGTH:
         arguments = arguments[:_SUMMARY_LENGTH] + "…"
     return PermissionRequest(

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from agentkit_core import without_lone_surrogates
+from agentkit_core.json import without_lone_surrogates
 from agentkit_tools_core._errors import InvalidToolInput
 
 _MAX_ERRORS: Final = 5

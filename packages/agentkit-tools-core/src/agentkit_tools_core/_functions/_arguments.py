@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from agentkit_core import JsonValue, encode_json
+from agentkit_core import JsonValue, to_json
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput
 from agentkit_tools_core._functions._argument_errors import misfits
 from agentkit_tools_core._functions._coercion import fit, split_error
@@ -89,7 +89,7 @@ class Arguments:
             InvalidToolInput: They do not fit.
         """
         try:
-            written = encode_json(given)
+            written = to_json(given)
         except (TypeError, ValueError) as error:
             raise InvalidToolInput(f"The arguments are not JSON: {error}") from None
         try:
@@ -145,7 +145,7 @@ def _check(tool: str, parameter: Parameter) -> None:
 def _written(default: Any) -> JsonValue:
     """Write a default for the schema; None where it cannot, or need not, be written."""
     try:
-        written: JsonValue = msgspec.json.decode(encode_json(default))
+        written: JsonValue = msgspec.json.decode(to_json(default))
     except Exception:
         return None
     return written

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from agentkit_core import JsonValue, ToolSpec, encode_json
+from agentkit_core import JsonValue, ToolSpec, to_json
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._permissions import PermissionRequest
@@ -89,7 +89,7 @@ class SchemaTool:
         required = self._spec.input_schema.get("required")
         names = required if isinstance(required, list) else []
         if missing := {str(name): "is required" for name in names if name not in given}:
-            raise misfits(self._spec.name, missing, encode_json(given))
+            raise misfits(self._spec.name, missing, to_json(given))
         return deepcopy(dict(given))
 
     def invoke(self, arguments: dict[str, JsonValue], context: ToolContext, /) -> Any:

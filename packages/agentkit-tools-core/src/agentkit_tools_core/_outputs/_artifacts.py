@@ -14,14 +14,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from agentkit_core import (
-    AgentkitError,
-    ArtifactId,
-    SessionId,
-    ToolCallId,
-    canonical_json,
-    without_lone_surrogates,
-)
+from agentkit_core import AgentkitError, ArtifactId, SessionId, ToolCallId
+from agentkit_core.json import canonical_json, without_lone_surrogates
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,160}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")

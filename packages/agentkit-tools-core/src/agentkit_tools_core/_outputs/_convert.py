@@ -50,10 +50,9 @@ from agentkit_core import (
     ToolCall,
     ToolOutput,
     ToolResult,
-    canonical_json,
     foreign_metadata,
-    without_lone_surrogates,
 )
+from agentkit_core.json import canonical_json, without_lone_surrogates
 from agentkit_tools_core._contract._outcome import ToolOutcome, ToolReturn
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import UnwritableOutput

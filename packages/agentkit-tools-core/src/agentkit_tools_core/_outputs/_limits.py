@@ -23,9 +23,9 @@ from agentkit_core import (
     ToolFailure,
     ToolOutput,
     ToolSpec,
-    encode_json,
-    without_lone_surrogates,
+    to_json,
 )
+from agentkit_core.json import without_lone_surrogates
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._outputs._artifacts import ArtifactStore
@@ -158,10 +158,10 @@ class OutputLimits(Struct, frozen=True, kw_only=True):
             }
 
         # How long the beginning gets by its escapes is not known before: search.
-        room = min(limit, len(encode_json(stub(0))) + _PREVIEW_BYTES)
+        room = min(limit, len(to_json(stub(0))) + _PREVIEW_BYTES)
         longest = min(len(text), _PREVIEW_BYTES)
         found = bisect_right(
-            range(longest + 1), room, key=lambda length: len(encode_json(stub(length)))
+            range(longest + 1), room, key=lambda length: len(to_json(stub(length)))
         )
         return stub(max(found - 1, 0))
 

@@ -24,7 +24,7 @@ from agentkit_core import (
     Text,
     TextOutput,
     ToolOutput,
-    encode_json,
+    to_json,
 )
 
 P = TypeVar("P", bound=Part)
@@ -45,7 +45,7 @@ def truncate_output(output: ToolOutput, max_bytes: int) -> ToolOutput:
         case TextOutput(text=text):
             return output if _fits(text, max_bytes) else TextOutput(clip_text(text, max_bytes))
         case StructuredOutput(value=value):
-            written = encode_json(value)
+            written = to_json(value)
             if len(written) <= max_bytes:
                 return output
             return StructuredOutput(_clipped_value(written, max_bytes))
@@ -99,7 +99,7 @@ def _texts_of(output: ToolOutput) -> list[str]:
         case TextOutput(text=text):
             return [text]
         case StructuredOutput(value=value):
-            return [encode_json(value).decode()]
+            return [to_json(value).decode()]
         case PartsOutput(parts=parts):
             found = map(_text_of, parts)
         case FilesOutput(files=files):
@@ -123,7 +123,7 @@ def _clipped_value(written: bytes, max_bytes: int) -> JsonValue:
 
     # How much longer the content gets by its escapes is not known before: search.
     room = bisect_right(
-        range(max_bytes + 1), max_bytes, key=lambda room: len(encode_json(framed(room)))
+        range(max_bytes + 1), max_bytes, key=lambda room: len(to_json(framed(room)))
     )
     return framed(max(room - 1, 0))
 
@@ -149,7 +149,7 @@ def _text_of(part: Part) -> str | None:
         case Text(text=text):
             return text
         case Structured(value=value):
-            return encode_json(value).decode()
+            return to_json(value).decode()
         case Media(data=InlineText(text=text)) | File(data=InlineText(text=text)):
             return text
         case _:

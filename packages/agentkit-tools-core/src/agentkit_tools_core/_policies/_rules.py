@@ -7,7 +7,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from agentkit_core import MetadataMap, canonical_json, from_json, to_json
+from agentkit_core import MetadataMap, from_json, to_json
+from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._permissions import (
     Allow,
     Ask,

@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agentkit_core import ToolSpec, canonical_json
+from agentkit_core import ToolSpec
+from agentkit_core.json import canonical_json
 
 _DIGEST_LENGTH: Final = 16
 

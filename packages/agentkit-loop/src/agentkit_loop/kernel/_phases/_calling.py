@@ -17,8 +17,8 @@ from agentkit_core import (
     Reasoning,
     ToolCall,
     Usage,
-    wait_before_retry_s,
 )
+from agentkit_core.provider import wait_before_retry_s
 from agentkit_loop.events import (
     AttemptSuperseded,
     ModelCallFinished,
