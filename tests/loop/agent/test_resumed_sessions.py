@@ -130,7 +130,7 @@ def test_case_36_what_the_host_runs_is_shown_again_on_resume_and_answered_there(
         assert again == step
         (ask,) = session.asks
         assert (ask.kind, ask.want, ask.input) == (
-            "external_tool",
+            "host_tool",
             ApprovalKind.QUESTION,
             {"on": True},
         )

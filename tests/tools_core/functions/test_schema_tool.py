@@ -124,8 +124,11 @@ def test_what_the_host_runs_itself_waits_for_its_answer_which_is_the_result() ->
     assert isinstance(waits, Suspension)
     (ask,) = waits.asks
     assert (ask.kind, ask.want, ask.metadata) == (
-        "external_tool", ApprovalKind.QUESTION, {"tool.input": {"on": True}},
+        "host_tool", ApprovalKind.QUESTION, {"tool.input": {"on": True}},
     )  # fmt: skip
+
+    # Sessions that are stored hold this id; another one would not find its answer.
+    assert ask.id == "host_tool:23a9bceea74a9786cfb87a6b960b6ff7"
 
     answered = ToolContext(request, approved=[ask.id], answers={ask.id: {"lit": True}})
     done = executor.run_blocking(request, answered)

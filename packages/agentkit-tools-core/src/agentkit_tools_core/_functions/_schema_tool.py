@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Final
 
 from agentkit_core import JsonValue, ToolSpec, to_json
 from agentkit_tools_core._contract._context import ToolContext
@@ -14,6 +14,12 @@ from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, InvalidToolName
 from agentkit_tools_core._functions._argument_errors import misfits
 from agentkit_tools_core._functions._decorator import Propose, is_async_function
+
+EXTERNAL_TOOL_KIND: Final = "host_tool"
+"""The kind of the question that an external tool asks.
+
+Approval ids are made of it, and stored sessions hold such ids: it must not change.
+"""
 
 Validate = Callable[[Mapping[str, JsonValue]], None]
 """Checks arguments and changes nothing; raises `InvalidToolInput` where they do not fit."""
@@ -100,7 +106,7 @@ class SchemaTool:
 def external_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool:
     """Make a tool that the host carries out itself.
 
-    Each call waits like a question of kind `external_tool`, with the arguments under `tool.input`
+    Each call waits like a question of kind `host_tool`, with the arguments under `tool.input`
     in its metadata; the answer to it is what the tool gives. So it may be answered at any time,
     in any process, and a denial is an error result.
 
@@ -113,6 +119,6 @@ def external_tool(spec: ToolSpec, *, validate: Validate | None = None) -> Schema
     """
 
     def wait(arguments: dict[str, JsonValue], context: ToolContext) -> JsonValue:
-        return context.ask(spec.name, kind="external_tool", metadata={"tool.input": arguments})
+        return context.ask(spec.name, kind=EXTERNAL_TOOL_KIND, metadata={"tool.input": arguments})
 
     return SchemaTool(spec, wait, is_async=False, inline=True, validate=validate)

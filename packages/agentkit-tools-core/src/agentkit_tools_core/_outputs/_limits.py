@@ -40,7 +40,7 @@ _PREVIEW_BYTES: Final = 2_000
 class OverflowAction(StrEnum):
     """What becomes of an output that is too long."""
 
-    CLIP = "truncate_output"
+    CLIP = "clip"
     """It is cut, and says so; see `truncate_output`."""
     FAIL = "fail"
     """The call has failed, and the model is told the size and the limit."""
