@@ -14,6 +14,7 @@ import pytest
 PROGRAM = """
 import json, sys
 from agentkit_core import *
+from agentkit_core.cache import CacheRequest
 from agentkit_providers.{module} import {projection}
 
 schema = {{"type": "object", "properties": {{"b": {{}}, "a": {{}}}}, "required": ["b", "a"]}}

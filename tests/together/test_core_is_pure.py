@@ -43,6 +43,7 @@ sys.meta_path.insert(0, Refuse())
 USE = """
 import msgspec
 from agentkit_core import *
+from agentkit_core.provider import *
 from agentkit_core import testing
 
 fold = Fold()

@@ -69,6 +69,7 @@ for name in gone:
     sys.modules[name] = None  # importing it raises
 
 from agentkit_core import *
+from agentkit_core.provider import *
 from agentkit_loop import *
 
 state, _ = start(SessionId("s"), model="m")
