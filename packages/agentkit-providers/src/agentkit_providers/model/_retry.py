@@ -1,8 +1,8 @@
 """Asking again, for models that are used on their own; in a run, the loop does it.
 
-How long to wait, if at all, is the policy's to say (`agentkit_core.provider.wait_before_retry_s`); here
-is waited and counted. A failed attempt is told and then forgotten: what it brought is never
-joined to what the next one brings.
+How long to wait, if at all, is the policy's to say (`wait_before_retry_s` of
+`agentkit_core.provider`); here is waited and counted. A failed attempt is told and then forgotten:
+what it brought is never joined to what the next one brings.
 """
 
 from __future__ import annotations
