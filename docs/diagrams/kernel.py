@@ -1,6 +1,6 @@
-"""Draw the kernel's diagram in `docs/kernel.md` from its table.
+"""Draw the diagram in `docs/kernel.md` from the kernel's table of transitions.
 
-Run this file to draw it anew: `python docs/diagrams/kernel.py`.
+Run this file to update the page: `python docs/diagrams/kernel.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BEGIN: Final = "```mermaid\n"
 END: Final = "```\n"
 
 ANYWHERE: Final = frozenset({"Cancel", "Close"})
-"""Inputs that lead out of every phase of a turn alike; said once, not drawn."""
+"""Inputs that lead out of every phase of a turn; the page says so once, the diagram omits them."""
 
 _ENDS_CALL: Final = frozenset({"CancelCall", "EffectLost", "Resolve", "TimerFired", "ToolDone"})
 _CHECKS: Final = frozenset({"PreflightAllowed", "PreflightAsked", "PreflightRefused"})
@@ -23,7 +23,7 @@ SHORT: Final = {
     _ENDS_CALL | _CHECKS | {"Submit"}: "the last call has its result",
     _ENDS_CALL: "a background call is over",
 }
-"""Sets of inputs that are one thing for the reader, the largest first."""
+"""Sets of inputs that the diagram gives one label, the largest set first."""
 
 
 def diagram() -> str:
@@ -31,30 +31,30 @@ def diagram() -> str:
     lines = ["stateDiagram-v2", f"    [*] --> {Phase.IDLE}"]
     for phase, row in EDGES.items():
         for target in Phase:
-            given = {kind.__name__ for kind, targets in row.items() if target in targets}
+            inputs = {kind.__name__ for kind, targets in row.items() if target in targets}
             if phase is not Phase.IDLE:
-                given -= ANYWHERE
-            if given and target is not phase:
-                lines.append(f"    {phase} --> {target} : {_label(given)}")
+                inputs -= ANYWHERE
+            if inputs and target is not phase:
+                lines.append(f"    {phase} --> {target} : {_label(inputs)}")
     lines.append(f"    {Phase.CLOSED} --> [*]")
     return "\n".join(lines) + "\n"
 
 
-def _label(given: set[str]) -> str:
-    words = []
-    for names, short in SHORT.items():
-        if names <= given:
-            given = given - names
-            words.append(short)
-    return ", ".join([*sorted(given), *words])
+def _label(inputs: set[str]) -> str:
+    labels = []
+    for names, label in SHORT.items():
+        if names <= inputs:
+            inputs = inputs - names
+            labels.append(label)
+    return ", ".join([*sorted(inputs), *labels])
 
 
-def drawn(page: str) -> str:
-    """Put the diagram in the place of the one that the page has."""
+def replace_diagram(page: str) -> str:
+    """Return the page with its diagram replaced by the current one."""
     head, _, rest = page.partition(BEGIN)
     _, _, tail = rest.partition(END)
     return head + BEGIN + diagram() + END + tail
 
 
 if __name__ == "__main__":
-    PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(replace_diagram(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -261,10 +261,10 @@ def test_walks_take_only_edges_of_the_table_and_all_but_the_rarest() -> None:
 
 def test_the_diagram_in_the_docs_is_the_table() -> None:
     script = ROOT / "docs" / "diagrams" / "kernel.py"
-    drawn = runpy.run_path(str(script))["drawn"]
+    replace_diagram = runpy.run_path(str(script))["replace_diagram"]
     page = (ROOT / "docs" / "kernel.md").read_text(encoding="utf-8")
 
-    assert drawn(page) == page, f"if you mean it: python {script}"
+    assert replace_diagram(page) == page, f"if you mean it: python {script}"
 
 
 @pytest.mark.parametrize("phase", Phase)
