@@ -36,14 +36,14 @@ def ask(folder: Path) -> None:
         session.submit("Pay the invoice.")
         step = session.next()
         assert isinstance(step, WaitingForApproval)
-        print(f"asked: may I {step.asks[0].summary}?")
+        print(f"asked: may I {step.requests[0].summary}?")
 
 
 def approve(folder: Path) -> None:
     """Say yes, and do nothing else. It is saved when `approve` returns."""
     agent, store = in_a_process(folder)
     with agent.session_blocking(session_id=ORDER, store=store) as session:
-        session.approve(session.asks[0].id)
+        session.approve(session.pending_approvals[0].id)
         print("approved")
 
 

@@ -25,13 +25,13 @@ async def main() -> None:
         session.submit("Tidy up.")
         while True:
             match await session.next():
-                case WaitingForApproval(asks=asks):
-                    for ask in asks:
-                        print(f"may I? {ask.summary}")
-                        if ask.input["path"] == "old.log":
-                            session.approve(ask.id)
+                case WaitingForApproval(requests=requests):
+                    for request in requests:
+                        print(f"may I? {request.summary}")
+                        if request.call.input["path"] == "old.log":
+                            session.approve(request.id)
                         else:
-                            session.deny(ask.id, reason="keep it")
+                            session.deny(request.id, reason="keep it")
                 case Finished(result=result):
                     print(result.text)
                 case AwaitingInput():

@@ -52,7 +52,7 @@ async def main() -> None:
         session.submit("Invite Ada to tea.")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        (ask,) = step.asks
+        (ask,) = step.requests
         print(f"may it? {ask.summary}")
         assert sent == []
         session.approve(ask.id)

@@ -2,13 +2,12 @@
 
 It does at most one thing each time it is called and keeps nothing but the session's state, as
 bytes. So whoever calls it may stop after any call and go on in another process. Tools are checked
-and run by the same executor as everywhere; what needs a yes waits in `state.asks`.
+and run by the same executor as everywhere; what needs a yes waits in `state.pending_approvals`.
 """
 
 from collections.abc import Callable
 
 from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, ToolCall, ToolCallId
-from agentkit_loop import ApprovalAsk as Ask
 from agentkit_loop import (
     ApprovalDecision,
     CallModel,
@@ -103,11 +102,7 @@ class Driver:
                     return PreflightAllowed(effect.id)
                 if isinstance(verdict, Refused):
                     return PreflightRefused(effect.id, verdict.result)
-                asks = [
-                    Ask(one.id, one.call_id, effect.name, effect.input, one.kind, one.summary)
-                    for one in verdict.requests
-                ]
-                return PreflightAsked(effect.id, tuple(asks))
+                return PreflightAsked(effect.id, verdict.requests)
             case StartTool():
                 request = self.request(effect)
                 outcome = self.tools.run_blocking(request, ToolContext(request))
@@ -141,9 +136,9 @@ driver.give(Submit((Item.user("Let me in."),)))
 while driver.tick():
     # Every tick is another process, for all that the session knows.
     driver = Driver(driver.saved, gatekeeper, driver.tools)
-(ask,) = driver.state.asks
-print("asked:", ask.summary)
-driver.give(Resolve(ask.id, ApprovalDecision(approve=True)))
+(request,) = driver.state.pending_approvals
+print("asked:", request.summary)
+driver.give(Resolve(request.id, ApprovalDecision(approve=True)))
 while driver.tick():
     pass
 print("said:", driver.state.transcript[-1].text)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalRequest,
     CostUsage,
     Custom,
     FailureKind,
@@ -250,8 +251,13 @@ def test_what_is_left_out_is_marked_even_if_what_is_shown_is_short() -> None:
     assert shown(ToolResultReceived(CALL, "t", result)) == "< t: seen…\n"
 
 
+def approval(approval_id: str, kind: str, summary: str) -> ApprovalRequest:
+    call = ToolCall(CALL, "t")
+    return ApprovalRequest(id=ApprovalId(approval_id), call=call, kind=kind, summary=summary)
+
+
 def test_approvals_are_told_with_the_id_that_answers_them() -> None:
-    asked = ApprovalRequired(ApprovalId("tool.t:ab"), CALL, "tool.t", "delete /a")
+    asked = ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a"))
     resolved = ApprovalResolved(ApprovalId("tool.t:ab"), CALL, ApprovalOutcome.APPROVED, True)
 
     assert shown(asked, resolved).splitlines() == [
@@ -384,7 +390,7 @@ def test_z07_no_event_lets_a_stranger_drive_the_terminal() -> None:
         ToolProgress(ToolCallId(EVIL), EVIL),
         ToolProgress(ToolCallId("unknown" + EVIL), EVIL),
         ToolResultReceived(CALL, EVIL, ToolResult(call_id=CALL, output=TextOutput(EVIL))),
-        ApprovalRequired(ApprovalId(EVIL), CALL, EVIL, EVIL),
+        ApprovalRequired(approval(EVIL, EVIL, EVIL)),
         ApprovalResolved(ApprovalId(EVIL), CALL, ApprovalOutcome.DENIED),
         RetryScheduled(1, 1, 0, failure),
         ToolDetached(CALL, EVIL),

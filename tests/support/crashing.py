@@ -211,8 +211,8 @@ def _begin(session: Session | BlockingSession) -> None:
 def _goes_on(session: Session | BlockingSession, step: SessionStatus) -> bool:
     """Answer what is asked; whether nothing is left."""
     if isinstance(step, WaitingForApproval):
-        for ask in session.asks:
-            session.approve(ask.id, call_id=ask.call_id)
+        for ask in session.pending_approvals:
+            session.approve(ask.id, call_id=ask.call.id)
     return step == AwaitingInput() and not session.view.background_calls
 
 

@@ -271,9 +271,9 @@ class Ledger:
                 self.accepted.update(item.text for item in items)
             case InputWithdrawn(items=items):
                 self.accepted.subtract(item.text for item in items)
-            case ApprovalRequired(call_id=call_id, approval_id=approval_id):
-                assert (call_id, approval_id) not in self.asks
-                self.asks.add((call_id, approval_id))
+            case ApprovalRequired(request=request):
+                assert (request.call.id, request.id) not in self.asks
+                self.asks.add((request.call.id, request.id))
             case ApprovalResolved(call_id=call_id, approval_id=approval_id, outcome=outcome):
                 self.asks.remove((call_id, approval_id))
                 if outcome is ApprovalOutcome.DENIED and not takes_denials(one.before, call_id):
@@ -325,7 +325,7 @@ class Ledger:
         if state.turn is None:
             assert not state.steer, "I-2: steering is the next turn's input when none runs"
         if state.phase not in (Phase.IDLE, Phase.PAUSED, Phase.CLOSED):
-            waits = state.out or state.asks
+            waits = state.out or state.pending_approvals
             assert waits, "I-6: something is awaited"
         if state.phase is Phase.CLOSED:
             assert not state.out, "I-6"
@@ -333,7 +333,7 @@ class Ledger:
             assert self.over
         assert self.mutating == (state.phase is Phase.MUTATING), "I-8"
         assert self.call_open == (state.phase is Phase.CALLING)
-        assert {(ask.call_id, ask.id) for ask in state.asks} == self.asks, "I-4"
+        assert {(ask.call.id, ask.id) for ask in state.pending_approvals} == self.asks, "I-4"
 
     def see_calls(self, state: State) -> None:
         owners: list[EffectId | None] = []
@@ -347,7 +347,7 @@ class Ledger:
             owners += (call.effect_id, call.timeout_id, call.detach_id)
             waits = call.status in (CallStatus.PREFLIGHT, CallStatus.RUNNING)
             assert waits == (call.effect_id is not None)
-            assert (call.status is CallStatus.ASKING) == bool(call.asks)
+            assert (call.status is CallStatus.ASKING) == bool(call.pending_approvals)
             if call.status is not CallStatus.RUNNING:
                 assert call.timeout_id is call.detach_id is None
         for call in state.background.values():

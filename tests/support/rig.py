@@ -11,6 +11,7 @@ from typing import Any
 from agentkit_core import (
     ApprovalId,
     ApprovalKind,
+    ApprovalRequest,
     FailureKind,
     FinishReason,
     Item,
@@ -31,7 +32,6 @@ from agentkit_core import (
 )
 from agentkit_loop import (
     AnsweredEffect,
-    ApprovalAsk,
     ApprovalDecision,
     CallModel,
     Cancel,
@@ -308,18 +308,11 @@ class Rig:
 
 def _asks(
     effect: AnsweredEffect, approvals: tuple[str, ...], want: ApprovalKind = ApprovalKind.APPROVAL
-) -> tuple[ApprovalAsk, ...]:
+) -> tuple[ApprovalRequest, ...]:
     assert isinstance(effect, Preflight | StartTool)
+    call = ToolCall(effect.call_id, effect.name, effect.input)
     return tuple(
-        ApprovalAsk(
-            ApprovalId(one),
-            effect.call_id,
-            effect.name,
-            effect.input,
-            one[0],
-            f"do {one}",
-            want=want,
-        )
+        ApprovalRequest(id=ApprovalId(one), call=call, kind=one[0], summary=f"do {one}", want=want)
         for one in approvals
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from agentkit_loop import (
     Abort,
+    ApprovalRequired,
     ApprovalResolved,
     CallModel,
     CheckFinish,
@@ -83,6 +84,8 @@ def _event(event: Event) -> str:
             return f"{tag}:{call_id}:{outcome}"
         case ToolCallRequested(call=call):
             return f"{tag}:{call.id}"
+        case ApprovalRequired(request=request):
+            return f"{tag}:{request.call.id}"
         case InputQueued(lane=lane) | InputWithdrawn(lane=lane):
             return f"{tag}:{lane}"
         case MutationFinished(outcome=outcome):

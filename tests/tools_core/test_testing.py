@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentkit_core import JsonValue, ToolSpec
-from agentkit_tools_core import ApprovalRequest, ToolContext, ToolInvocation, tool
+from agentkit_tools_core import ToolContext, ToolInvocation, approval_request, tool
 from agentkit_tools_core.permissions import Deny, PermissionRequest
 from agentkit_tools_core.testing import ScriptedTool, call_tool, check_tool
 
@@ -135,7 +135,7 @@ def test_a_tool_hears_of_denials() -> None:
         try:
             return str(context.ask("Who?"))
         except BaseException as suspended:
-            context.suspend(suspended.asks)  # type: ignore[attr-defined]
+            context.suspend(suspended.requests)  # type: ignore[attr-defined]
 
     result = call_tool(deaf, answers={"Who?": Deny("nobody")}).result
     assert (result.output.text, result.is_error) == ("nobody", True)  # type: ignore[union-attr]
@@ -152,8 +152,8 @@ def test_a_tool_that_never_looks_at_its_answers_is_found_out() -> None:
     @tool
     def forgetful(context: ToolContext) -> None:
         asked = PermissionRequest("question", "Who?")
-        call_id = context.request.call_id
-        context.suspend([ApprovalRequest.of(asked, call_id)], takes_denials=True)
+        request = approval_request(asked, context.request.call)
+        context.suspend([request], takes_denials=True)
 
     with pytest.raises(AssertionError, match="is asked again"):
         call_tool(forgetful, answers={"Who?": 1})

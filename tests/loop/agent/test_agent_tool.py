@@ -106,8 +106,8 @@ async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: boo
         session.submit("go")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        (ask,) = step.asks
-        assert ask.call_id == "c1"
+        (ask,) = step.requests
+        assert ask.call.id == "c1"
         assert "pay" in ask.summary
         assert RAN == ["look"]
 
@@ -137,7 +137,7 @@ async def test_the_ask_can_be_answered_in_another_process() -> None:
         await session.next()
     first = False
     async with agents().session(session_id="s", store=store) as session:  # type: ignore[arg-type]
-        (ask,) = session.asks
+        (ask,) = session.pending_approvals
         session.approve(ask.id)
         step = await session.next()
 
@@ -349,8 +349,8 @@ async def test_three_deep_and_side_by_side_all_ask_and_each_answer_may_come_else
                 session.submit("go")
             step = await session.next()
             if isinstance(step, WaitingForApproval):
-                open_asks.append(len(step.asks))
-                session.approve(step.asks[0].id, call_id=step.asks[0].call_id)
+                open_asks.append(len(step.requests))
+                session.approve(step.requests[0].id, call_id=step.requests[0].call.id)
                 await session.flush()
 
     assert open_asks == [5, 4, 3, 2, 1]
@@ -371,11 +371,11 @@ async def test_a_yes_for_the_session_is_one_for_this_agent_and_not_for_another()
         session.submit("go")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        session.approve(step.asks[0].id, scope=GrantScope.SESSION)
+        session.approve(step.requests[0].id, scope=GrantScope.SESSION)
         step = await session.next()
 
         assert isinstance(step, WaitingForApproval)
-        assert step.asks[0].name == "thief"
+        assert step.requests[0].call.name == "thief"
         assert RAN == ["pay 1"]
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import anyio
 import pytest
 
-from agentkit_core import Item, SessionId
-from agentkit_loop import Agent, ApprovalAsk, LogEntry, SessionClosed, TurnEnd, TurnResult
+from agentkit_core import ApprovalRequest, Item, SessionId
+from agentkit_loop import Agent, LogEntry, SessionClosed, TurnEnd, TurnResult
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_tools_core import tool
@@ -25,7 +25,7 @@ class Person:
         self.asked = anyio.Event()
         self.left = False
 
-    async def answer(self, ask: ApprovalAsk) -> bool:
+    async def answer(self, ask: ApprovalRequest) -> bool:
         self.asked.set()
         try:
             await anyio.sleep_forever()
@@ -62,7 +62,7 @@ async def test_whoever_is_asked_is_left_alone_once_somebody_else_has_answered() 
 
         async def approve() -> None:
             await person.asked.wait()
-            session.approve(session.asks[0].id)
+            session.approve(session.pending_approvals[0].id)
 
         group.start_soon(approve)
         with anyio.fail_after(2):
@@ -81,7 +81,7 @@ async def test_steering_does_not_disturb_whoever_is_asked() -> None:
             session.steer("hurry")
             await anyio.sleep(0.01)
             assert not person.left
-            session.deny(session.asks[0].id)
+            session.deny(session.pending_approvals[0].id)
 
         group.start_soon(steer_and_deny)
         with anyio.fail_after(2):

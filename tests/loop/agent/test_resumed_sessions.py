@@ -128,8 +128,8 @@ def test_case_36_what_the_host_runs_is_shown_again_on_resume_and_answered_there(
     with agent.resume_blocking(saved) as session:
         again = session.next()
         assert again == step
-        (ask,) = session.asks
-        assert (ask.kind, ask.want, ask.input) == (
+        (ask,) = session.pending_approvals
+        assert (ask.kind, ask.want, ask.call.input) == (
             "host_tool",
             ApprovalKind.QUESTION,
             {"on": True},
@@ -169,7 +169,7 @@ def test_case_38_an_inner_agent_that_asked_is_entered_again_with_all_it_has_done
 
     agent = boss(ScriptedModel(say("paid it", input=7)), ScriptedModel(say("ok", input=10)))
     with agent.resume_blocking(saved) as session:
-        (ask,) = session.asks
+        (ask,) = session.pending_approvals
         session.approve(ask.id)
         result = finished(session)
 

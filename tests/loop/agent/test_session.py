@@ -8,6 +8,7 @@ import anyio.lowlevel
 import pytest
 
 from agentkit_core import (
+    ApprovalRequest,
     FailureKind,
     Item,
     ModelRequest,
@@ -22,7 +23,6 @@ from agentkit_core import (
 from agentkit_loop import (
     AfterRound,
     Agent,
-    ApprovalAsk,
     ApprovalDecision,
     ApprovalRequiredError,
     AwaitingInput,
@@ -97,8 +97,8 @@ async def test_without_anyone_to_ask_a_prompt_raises_and_the_turn_waits() -> Non
     async with gated().session() as session:
         with pytest.raises(ApprovalRequiredError) as raised:
             await session.prompt("go")
-        (ask,) = raised.value.asks
-        assert (ask.name, ask.input) == ("write", {"path": "a"})
+        (ask,) = raised.value.requests
+        assert (ask.call.name, ask.call.input) == ("write", {"path": "a"})
         assert "write" in str(raised.value)
         with pytest.raises(TurnRunning):
             await session.prompt("and now?")
@@ -141,7 +141,7 @@ async def test_driving_step_by_step() -> None:
         assert isinstance(step, WaitingForApproval)
         again = await session.next()
         assert again == step
-        session.deny(step.asks[0].id, reason="not now")
+        session.deny(step.requests[0].id, reason="not now")
         step = await session.next()
         assert isinstance(step, Finished)
         assert await session.next() == AwaitingInput()
@@ -167,7 +167,7 @@ async def test_a_stream_ends_where_someone_must_be_asked_and_goes_on_afterwards(
     async with gated().session() as session:
         events: list[Event] = [event async for event in session.stream("go")]
         assert not any(isinstance(one, TurnFinished) for one in events)
-        (ask,) = session.asks
+        (ask,) = session.pending_approvals
         session.approve(ask.id)
 
         events = [event async for event in session.stream()]
@@ -185,14 +185,14 @@ def test_a_name_is_no_model_and_the_error_says_what_makes_one_of_it() -> None:
 
 @pytest.mark.parametrize("blocking", [False, True])
 async def test_on_approval_is_asked_and_its_answer_counts(blocking: bool) -> None:
-    asked: list[ApprovalAsk] = []
+    asked: list[ApprovalRequest] = []
     answers: list[bool | ApprovalDecision] = [
         False,
         ApprovalDecision(approve=True, input={"path": "b"}),
         True,
     ]
 
-    def on_approval(ask: ApprovalAsk) -> bool | ApprovalDecision:
+    def on_approval(ask: ApprovalRequest) -> bool | ApprovalDecision:
         asked.append(ask)
         return answers[len(asked) - 1]
 
@@ -200,7 +200,7 @@ async def test_on_approval_is_asked_and_its_answer_counts(blocking: bool) -> Non
     agent = Agent(model=ScriptedModel(calls, "done"), tools=[write], on_approval=on_approval)
     result = agent.run_blocking("go") if blocking else await agent.run("go")
 
-    assert [ask.call_id for ask in asked] == ["c0", "c1", "c2"]
+    assert [ask.call.id for ask in asked] == ["c0", "c1", "c2"]
     assert sorted(RAN) == ["b", "p2"]
     assert [one.is_error for one in result.items[1].tool_results] == [True, False, False]
 
@@ -208,7 +208,7 @@ async def test_on_approval_is_asked_and_its_answer_counts(blocking: bool) -> Non
 async def test_o03_a_call_is_denied_when_whoever_must_approve_it_fails(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def on_approval(ask: ApprovalAsk) -> bool:
+    def on_approval(ask: ApprovalRequest) -> bool:
         raise OSError("no terminal")
 
     model = ScriptedModel(call("write", {"path": "a"}), "done")
@@ -220,9 +220,9 @@ async def test_o03_a_call_is_denied_when_whoever_must_approve_it_fails(
 
 
 async def test_an_async_on_approval_is_awaited() -> None:
-    async def asks_later(ask: ApprovalAsk) -> bool:
+    async def asks_later(ask: ApprovalRequest) -> bool:
         await anyio.lowlevel.checkpoint()
-        return ask.input == {"path": "a"}
+        return ask.call.input == {"path": "a"}
 
     model = ScriptedModel(call("write", {"path": "a"}), call("write", {"path": "b"}, "c2"), "done")
     await Agent(model=model, tools=[write], on_approval=asks_later).run("go")
@@ -231,7 +231,7 @@ async def test_an_async_on_approval_is_awaited() -> None:
 
 
 def test_an_async_on_approval_denies_where_there_is_no_event_loop() -> None:
-    async def asks_later(ask: ApprovalAsk) -> bool:
+    async def asks_later(ask: ApprovalRequest) -> bool:
         await anyio.sleep(0)
         return True
 
@@ -260,7 +260,7 @@ async def test_one_no_is_enough_for_a_call_and_nobody_is_asked_the_rest() -> Non
 
     asked: list[str] = []
 
-    def on_approval(ask: ApprovalAsk) -> bool:
+    def on_approval(ask: ApprovalRequest) -> bool:
         asked.append(ask.kind)
         return False
 
@@ -282,9 +282,9 @@ async def test_l07_what_was_approved_once_runs_once_and_is_not_asked_for_again()
         session.submit("go")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        session.approve(step.asks[0].id)
+        session.approve(step.requests[0].id)
         with pytest.raises(UnknownApproval):
-            session.approve(step.asks[0].id)
+            session.approve(step.requests[0].id)
         await session.next()
         await session.prompt("more")
 
@@ -315,7 +315,7 @@ async def test_l29_what_an_approver_changed_is_what_runs_and_what_the_model_said
         session.submit("go")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        session.approve(step.asks[0].id, input={"path": "b"})
+        session.approve(step.requests[0].id, input={"path": "b"})
         await session.next()
 
         assert RAN == ["b"]
@@ -328,7 +328,7 @@ async def test_l29_what_an_approver_changed_is_checked_like_any_arguments() -> N
         session.submit("go")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        session.approve(step.asks[0].id, input={"where": "b"})
+        session.approve(step.requests[0].id, input={"where": "b"})
         await session.next()
 
         (result,) = session.transcript[2].tool_results
@@ -352,7 +352,7 @@ async def test_an_approval_that_nobody_waits_for_is_a_mistake() -> None:
     async with gated().session() as session:
         with pytest.raises(ApprovalRequiredError):
             await session.prompt("go")
-        (ask,) = session.asks
+        (ask,) = session.pending_approvals
         with pytest.raises(UnknownApproval):
             session.approve(ask.id, call_id=ToolCallId("other"))
         session.cancel()
@@ -552,7 +552,7 @@ async def test_a_view_shows_the_answer_as_it_grows_and_what_waits() -> None:
         assert view.answer is None
         assert (view.phase, view.turn_id, view.model) == (Phase.ROUND, "turn-1", "scripted")
         assert view.pending_calls == ("c1",)
-        assert [ask.name for ask in view.asks] == ["write"]
+        assert [ask.call.name for ask in view.pending_approvals] == ["write"]
         assert [item.text for item in view.steering] == ["hurry"]
 
 
@@ -630,13 +630,13 @@ async def test_an_async_on_approval_is_asked_while_other_calls_run(patient: bool
         order.append("slow")
         return "ok"
 
-    async def later(ask: ApprovalAsk) -> bool:
+    async def later(ask: ApprovalRequest) -> bool:
         order.append("asked")
         asked.set()
         await anyio.sleep(0.01)
         return True
 
-    def at_once(ask: ApprovalAsk) -> bool:
+    def at_once(ask: ApprovalRequest) -> bool:
         order.append("asked")
         return True
 
@@ -661,7 +661,7 @@ async def test_cancelling_while_somebody_is_asked_beside_running_calls_ends_it_a
             ended.append("slow")
         return "never"
 
-    async def never(ask: ApprovalAsk) -> bool:
+    async def never(ask: ApprovalRequest) -> bool:
         await anyio.sleep(0.01)
         session.cancel()
         try:
@@ -682,7 +682,7 @@ async def test_cancelling_while_somebody_is_asked_beside_running_calls_ends_it_a
 
 
 async def test_what_on_approval_raises_beside_running_calls_denies_the_call() -> None:
-    async def broken(ask: ApprovalAsk) -> bool:
+    async def broken(ask: ApprovalRequest) -> bool:
         raise OSError("no terminal")
 
     model = ScriptedModel(Reply.of(call("read"), call("write", {"path": "a"}, "c2")), "done")

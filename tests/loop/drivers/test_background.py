@@ -239,8 +239,8 @@ async def test_a_background_call_may_ask_and_no_turn_waits_for_it() -> None:
         await session.wait_background()
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        assert step.asks[0].background
-        session.approve(step.asks[0].id, answer="the left")
+        assert step.background == (step.requests[0].call.id,)
+        session.approve(step.requests[0].id, answer="the left")
         await session.wait_background()
         await session.prompt("and?")
 

@@ -23,11 +23,18 @@ import anyio.lowlevel
 import pytest
 import trio
 
-from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, ToolCallId, Transcript
+from agentkit_core import (
+    ApprovalRequest,
+    Item,
+    ModelRequest,
+    ModelResponse,
+    SessionId,
+    ToolCallId,
+    Transcript,
+)
 from agentkit_core.provider import ModelEvent
 from agentkit_loop import (
     Agent,
-    ApprovalAsk,
     Envelope,
     Hook,
     LogEntry,
@@ -199,7 +206,7 @@ class Stage:
             await point()
             return "written"
 
-        async def ask(ask: ApprovalAsk) -> bool:
+        async def ask(ask: ApprovalRequest) -> bool:
             await point()
             return True
 

@@ -258,7 +258,7 @@ async def test_what_is_approved_while_a_sibling_runs_joins_it() -> None:
 
     async def wait() -> str:
         await anyio.lowlevel.checkpoint()
-        session.approve(session.asks[0].id)
+        session.approve(session.pending_approvals[0].id)
         await joined.wait()
         return "waited"
 
@@ -1012,9 +1012,9 @@ async def test_a_call_runs_in_the_context_of_whoever_works_and_not_of_who_approv
 
         async def approve() -> None:
             who.set("person")
-            while not session.asks:
+            while not session.pending_approvals:
                 await anyio.sleep(0.001)
-            session.approve(session.asks[0].id)
+            session.approve(session.pending_approvals[0].id)
 
         async with anyio.create_task_group() as group:
             group.start_soon(approve)

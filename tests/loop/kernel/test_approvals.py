@@ -38,7 +38,7 @@ def test_case_02_a_round_waits_for_its_approval_when_all_siblings_are_done() -> 
 
     (step,) = yields(rig)
     assert isinstance(step, WaitingForApproval)
-    assert [ask.call_id for ask in step.asks] == ["a"]
+    assert [ask.call.id for ask in step.requests] == ["a"]
 
 
 @pytest.mark.parametrize("order", [("write", "send"), ("send", "write")])
@@ -100,7 +100,7 @@ def test_case_33_the_same_call_twice_is_two_calls_and_two_approvals() -> None:
     rig.resolve("write:x")
 
     assert (runs(rig, "a"), runs(rig, "b")) == (1, 0)
-    assert [(ask.call_id, ask.id) for ask in rig.state.asks] == [("b", "write:x")]
+    assert [(ask.call.id, ask.id) for ask in rig.state.pending_approvals] == [("b", "write:x")]
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -145,7 +145,7 @@ def test_a_yes_with_other_arguments_counts_for_no_sibling_whatever_its_scope() -
     rig.resolve("write:x", call_id="a", input={"path": "y"}, scope=GrantScope.SESSION)
 
     assert resolutions(rig) == [("a", "approved")]
-    assert [ask.call_id for ask in rig.state.asks] == ["b"]
+    assert [ask.call.id for ask in rig.state.pending_approvals] == ["b"]
     assert rig.state.grants == ()
 
 
@@ -162,7 +162,7 @@ def test_questions_and_logins_are_answered_and_the_answer_is_for_that_call_only(
     want: ApprovalKind,
 ) -> None:
     rig = Rig().ask().answer("a").allow("a").stop_to_ask("a", "which", want=want)
-    (ask,) = rig.state.asks
+    (ask,) = rig.state.pending_approvals
     assert ask.want is want
 
     rig.resolve("which", answer={"city": "Rome"}, scope=GrantScope.SESSION)
@@ -178,7 +178,7 @@ def test_a_question_is_asked_again_of_the_next_call_though_it_was_answered_once(
     rig.stop_to_ask("a", "which", want=ApprovalKind.QUESTION).resolve("which", answer=1)
     rig.stop_to_ask("b", "which", want=ApprovalKind.QUESTION)
 
-    assert [ask.call_id for ask in rig.state.asks] == ["b"]
+    assert [ask.call.id for ask in rig.state.pending_approvals] == ["b"]
 
 
 def test_a_tool_that_asks_for_what_it_was_answered_goes_on_at_once() -> None:
@@ -230,7 +230,7 @@ def test_arguments_given_by_an_approver_are_checked_anew_and_vouched_for_by_kind
     assert (check.input, check.granted) == ({"path": "y"}, ("write:x",))
 
     rig.ask_for("a", "write:y", "send:y")
-    assert [ask.id for ask in rig.state.asks] == ["send:y"]
+    assert [ask.id for ask in rig.state.pending_approvals] == ["send:y"]
     rig.resolve("send:y", input={"path": "z"}).ask_for("a", "write:z", "send:z")
 
     effect = rig.out(StartTool)
@@ -243,7 +243,7 @@ def test_what_was_vouched_for_before_a_call_ran_is_asked_when_the_tool_asks_itse
     rig = Rig().ask().answer("a").ask_for("a", "write:x").resolve("write:x", input={"path": "y"})
     rig.allow("a").stop_to_ask("a", "write:z")
 
-    assert [ask.id for ask in rig.state.asks] == ["write:z"]
+    assert [ask.id for ask in rig.state.pending_approvals] == ["write:z"]
 
 
 def test_a_tool_that_asks_in_the_middle_cannot_be_given_other_arguments() -> None:
@@ -263,4 +263,4 @@ def test_an_answer_to_an_ask_that_nobody_has_is_told_and_changes_nothing() -> No
     rig.resolve("send").resolve("write", call_id="b")
 
     assert rig.trace == "diagnostic diagnostic"
-    assert len(rig.state.asks) == 1
+    assert len(rig.state.pending_approvals) == 1

@@ -43,7 +43,8 @@ def test_case_05_a_background_call_asks_without_holding_up_the_turn() -> None:
 
     (step,) = yields(rig)
     assert isinstance(step, WaitingForApproval)
-    assert [ask.background for ask in step.asks] == [True]
+    assert step.background == ("a",)
+    assert len(step.requests) == 1
     assert rig.answer().result.end is TurnEnd.COMPLETED
     rig.resolve("which", approve=False, reason="not now")
 
@@ -114,7 +115,7 @@ def test_closing_withdraws_background_asks_and_ends_their_calls() -> None:
         "approval_resolved:a:withdrawn tool_result_received:a "
         "!abort tool_result_received:b run_finished <closed>"
     )
-    assert (rig.state.background, rig.state.out, rig.state.asks) == ({}, {}, ())
+    assert (rig.state.background, rig.state.out, rig.state.pending_approvals) == ({}, {}, ())
 
 
 def test_one_background_call_may_be_cancelled_and_the_model_is_told() -> None:

@@ -73,7 +73,7 @@ def test_a_host_gets_out_after_any_step_and_leaves_a_whole_transcript(seed: int)
         state, _ = step(one.after, Close(), one.now)
 
         assert state.phase is Phase.CLOSED
-        assert (state.out, state.background, state.asks) == ({}, {}, ())
+        assert (state.out, state.background, state.pending_approvals) == ({}, {}, ())
         assert state.transcript.open_calls == ()
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from agentkit_core import FailureKind, Item, RetryPolicy, ToolFailure
 from agentkit_loop import (
+    ApprovalRequired,
     EffectLost,
     LoopConfig,
     LostTool,
@@ -95,8 +96,9 @@ def test_someone_is_asked_whether_a_lost_tool_may_run_again(approve: bool, aside
     if aside:
         rig.answer()
     rig.begin("a").forget().crash()
-    (ask,) = rig.state.asks
-    assert (ask.kind, ask.background, ask.name) == ("tool.lost", aside, "tool_a")
+    (ask,) = rig.state.pending_approvals
+    assert (ask.kind, ask.call.name) == ("tool.lost", "tool_a")
+    assert [one.background for one in rig.events if isinstance(one, ApprovalRequired)] == [aside]
     assert "<approval_requested>" in rig.trace
 
     rig.resolve(ask.id, approve=approve, reason="too dangerous")
@@ -105,8 +107,8 @@ def test_someone_is_asked_whether_a_lost_tool_may_run_again(approve: bool, aside
         assert rig.out(StartTool, "a")
         # It is lost again, and asked about again.
         rig.begin("a").crash()
-        assert [one.kind for one in rig.state.asks] == ["tool.lost"]
-        assert rig.state.asks[0].id != ask.id
+        assert [one.kind for one in rig.state.pending_approvals] == ["tool.lost"]
+        assert rig.state.pending_approvals[0].id != ask.id
         return
     if aside:
         rig.go_on()
@@ -136,11 +138,16 @@ def test_asks_queues_and_notices_need_nothing_after_a_crash() -> None:
     rig = Rig().ask().answer("a", "b").allow("a", detach_after_s=0).ask_for("b", "w")
     rig.done("a")
     rig.steer("S").say("F")
-    before = (rig.state.asks, rig.state.steer, rig.state.inputs, rig.state.notices)
+    before = (rig.state.pending_approvals, rig.state.steer, rig.state.inputs, rig.state.notices)
 
     rig.forget().crash().go_on()
 
-    assert (rig.state.asks, rig.state.steer, rig.state.inputs, rig.state.notices) == before
+    assert (
+        rig.state.pending_approvals,
+        rig.state.steer,
+        rig.state.inputs,
+        rig.state.notices,
+    ) == before
     assert rig.trace == "run_started <approval_requested>"
 
 

@@ -236,12 +236,12 @@ async def test_a_yes_for_the_session_is_asked_for_once() -> None:
     async with Agent(model=model, tools=[write]).session() as session:
         session.submit("go")
         await session.next()
-        assert len(session.asks) == 2
-        session.approve(session.asks[0].id, scope=GrantScope.SESSION)
-        assert not session.view.asks
+        assert len(session.pending_approvals) == 2
+        session.approve(session.pending_approvals[0].id, scope=GrantScope.SESSION)
+        assert not session.view.pending_approvals
         step = await session.next()
 
-        assert not session.view.asks
+        assert not session.view.pending_approvals
         assert step.result.text == "ok"  # type: ignore[union-attr]
 
 

@@ -169,7 +169,7 @@ def test_what_the_approver_changed_is_what_runs_and_the_transcript_keeps_the_ori
     assert rig.trace == ("approval_resolved:a:approved approval_resolved:a:withdrawn !preflight:a")
     # Whoever gave the arguments is not asked about that kind again, but about others.
     rig.forget().ask_for("a", "write:b", "send")
-    assert [ask.id for ask in rig.state.asks] == ["send"]
+    assert [ask.id for ask in rig.state.pending_approvals] == ["send"]
     rig.resolve("send")
 
     effect = rig.out(StartTool, "a")
@@ -194,7 +194,7 @@ def test_equal_asks_of_two_calls_are_two_approvals() -> None:
     rig.resolve("write", call_id="b")
 
     assert rig.out(StartTool, "b")
-    assert [ask.call_id for ask in rig.state.asks] == ["a"]
+    assert [ask.call.id for ask in rig.state.pending_approvals] == ["a"]
 
 
 def test_a_retry_is_visible_and_what_was_shown_of_the_first_attempt_is_superseded() -> None:

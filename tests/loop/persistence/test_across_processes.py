@@ -81,13 +81,13 @@ async def ask(agent: Agent, store: FileStore | SqliteStore) -> None:
 
 def approve_blocking(agent: Agent, store: FileStore | SqliteStore) -> None:
     with agent.session_blocking(session_id=NAME, store=store) as session:
-        (open_ask,) = session.asks
+        (open_ask,) = session.pending_approvals
         session.approve(open_ask.id)
 
 
 async def approve(agent: Agent, store: FileStore | SqliteStore) -> None:
     async with agent.session(session_id=NAME, store=store) as session:
-        (open_ask,) = session.asks
+        (open_ask,) = session.pending_approvals
         session.approve(open_ask.id)
         await session.flush()
 
@@ -158,7 +158,7 @@ def test_l07_a_process_that_stands_where_another_went_on_is_refused_and_runs_not
     def approve_too_late() -> None:
         late = office.agent(say("late"))
         with late.session_blocking(session_id=NAME, store=opened()) as session:
-            (open_ask,) = session.asks
+            (open_ask,) = session.pending_approvals
             approve_blocking(office.agent(), opened())
             assert go_on_blocking(office.agent(say("done")), opened()).text == "done"
             session.approve(open_ask.id)
@@ -176,7 +176,7 @@ async def test_l07_the_same_with_an_event_loop(opened: Opened) -> None:
     async def approve_too_late() -> None:
         late = office.agent(say("late"))
         async with late.session(session_id=NAME, store=opened()) as session:
-            (open_ask,) = session.asks
+            (open_ask,) = session.pending_approvals
             await approve(office.agent(), opened())
             assert (await go_on(office.agent(say("done")), opened())).text == "done"
             session.approve(open_ask.id)
@@ -194,8 +194,8 @@ def test_p04_of_two_processes_that_approve_the_same_one_is_refused(opened: Opene
     def approve_too_late(first: BlockingSession) -> None:
         second = office.agent(say("done"))
         with second.session_blocking(session_id=NAME, store=opened()) as session:
-            first.approve(first.asks[0].id)
-            session.approve(session.asks[0].id)
+            first.approve(first.pending_approvals[0].id)
+            session.approve(session.pending_approvals[0].id)
 
     first = office.agent(say("done"))
     with first.session_blocking(session_id=NAME, store=opened()) as session:

@@ -283,9 +283,9 @@ async def test_a_prompt_waits_for_a_call_in_the_background_while_somebody_else_a
     ):
 
         async def answer() -> None:
-            while not session.asks:
+            while not session.pending_approvals:
                 await anyio.sleep(0.001)
-            session.approve(session.asks[0].id, answer="here")
+            session.approve(session.pending_approvals[0].id, answer="here")
             await session.flush()
 
         group.start_soon(answer)
@@ -304,7 +304,7 @@ async def test_a_call_in_the_background_that_was_answered_goes_on_while_it_is_wa
         await session.prompt("go")
         with anyio.fail_after(5):
             await session.wait_background()
-            session.approve(session.asks[0].id, answer="here")
+            session.approve(session.pending_approvals[0].id, answer="here")
             await session.wait_background()
         assert session.view.background_calls == ()
         assert (await session.prompt("and now?")).text == "noted"
@@ -319,7 +319,7 @@ async def test_whoever_waits_for_a_call_that_cannot_be_begun_is_told_so() -> Non
         async with digging.agent.session(session_id=NAME, store=store) as session:
             await session.prompt("go")
             await session.wait_background()
-            session.approve(session.asks[0].id, answer="here")
+            session.approve(session.pending_approvals[0].id, answer="here")
             await session.flush()
             store.left = 1
             with anyio.move_on_after(5):

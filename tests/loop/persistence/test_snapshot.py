@@ -56,7 +56,7 @@ async def test_a_session_goes_on_from_bytes_with_what_it_waited_for() -> None:
     model = ScriptedModel("ok", "then this")
     agent = Agent(model=model, tools=[look, pay], reporters=[lambda one: seqs.append(one.seq)])
     async with agent.resume(saved) as session:
-        (ask,) = session.asks
+        (ask,) = session.pending_approvals
         session.approve(ask.id)
         step = await session.next()
         assert isinstance(step, Finished)
@@ -75,7 +75,7 @@ def test_the_same_goes_without_an_event_loop() -> None:
         saved = one.snapshot()
 
     with Agent(model=ScriptedModel("ok"), tools=[pay]).resume_blocking(saved) as other:
-        other.approve(other.asks[0].id)
+        other.approve(other.pending_approvals[0].id)
         step = other.next()
         assert isinstance(step, Finished)
         assert step.result.text == "ok"
@@ -114,7 +114,7 @@ def test_l07_going_on_twice_from_one_snapshot_makes_two_conversations() -> None:
     for answer in ("one", "two"):
         agent = Agent(model=ScriptedModel(answer), tools=[look, pay])
         with agent.resume_blocking(saved) as session:
-            session.approve(session.asks[0].id)
+            session.approve(session.pending_approvals[0].id)
             session.next()
             assert [item.text for item in session.transcript if item.text] == ["go", answer]
 
@@ -134,7 +134,7 @@ def test_tools_that_are_others_after_a_resume_are_told_and_a_missing_one_is_answ
         model=ScriptedModel("ok"), tools=[look], reporters=[lambda one: told.append(one.event)]
     )
     with agent.resume_blocking(saved) as session:
-        session.approve(session.asks[0].id)
+        session.approve(session.pending_approvals[0].id)
         step = session.next()
 
     assert isinstance(step, Finished)
@@ -149,12 +149,12 @@ async def test_a_fork_begins_where_the_session_stands_and_leaves_it_alone() -> N
         session.submit("go")
         await session.next()
         forked = session.fork()
-        session.approve(session.asks[0].id)
+        session.approve(session.pending_approvals[0].id)
         await session.next()
 
     async with Agent(model=ScriptedModel("other"), tools=[pay]).resume(forked) as other:
         assert other.id == "one-fork"
-        assert other.asks == ()
+        assert other.pending_approvals == ()
         (result,) = other.transcript[-1].tool_results
         assert result.failure is ToolFailure.INTERRUPTED
         assert (await other.prompt("again")).text == "other"

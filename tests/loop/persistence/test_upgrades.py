@@ -46,7 +46,7 @@ def test_an_idle_state_of_version_1_goes_on() -> None:
 
 def test_a_state_of_version_1_in_the_middle_of_a_round_goes_on_to_the_end_of_its_turn() -> None:
     rig = Rig(state=stored("v1_round"))
-    assert [ask.id for ask in rig.state.asks] == ["write:x"]
+    assert [ask.id for ask in rig.state.pending_approvals] == ["write:x"]
     assert rig.turn.tool_calls == 5
 
     rig.resolve("write:x").done("b", "c", "d").answer()

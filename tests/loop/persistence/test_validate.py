@@ -65,7 +65,7 @@ def changed(saved: bytes, way: tuple[Any, ...], odd: object) -> bytes:
 def go_through(saved: bytes) -> None:
     with agent().resume_blocking(saved) as session:
         for _ in range(6):
-            for ask in session.asks:
+            for ask in session.pending_approvals:
                 session.approve(ask.id)
             if isinstance(session.next(), AwaitingInput | Busy | Closed):
                 break

@@ -15,6 +15,7 @@ import pytest
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalRequest,
     InlineBytes,
     JsonValue,
     Media,
@@ -25,13 +26,13 @@ from agentkit_core import (
     TextOutput,
     TokenUsage,
     ToolAnnotations,
+    ToolCall,
     ToolCallId,
     ToolFailure,
     ToolResult,
     Usage,
 )
 from agentkit_tools_core import (
-    ApprovalRequest,
     Executor,
     FunctionTool,
     Suspension,
@@ -40,6 +41,7 @@ from agentkit_tools_core import (
     ToolInvocation,
     ToolOutcome,
     ToolReturn,
+    approval_request,
     tool,
 )
 from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest, Policy
@@ -307,8 +309,8 @@ def test_a_child_that_needs_approval_suspends_its_parent_and_runs_once(make: Mak
     host = Host([make("first", "look", "needy"), first, look, seen, needy])
     found = host.suspended()
 
-    (asked,) = found.asks
-    assert (asked.kind, asked.call_id) == ("tool.needy", "call-1")
+    (asked,) = found.requests
+    assert (asked.kind, asked.call.id) == ("tool.needy", "call-1")
     assert found.takes_denials
     assert needy.calls == []
     host.granted.add(asked.id)
@@ -345,7 +347,7 @@ def test_a_child_that_people_deny_is_an_error_result_and_its_parent_goes_on(make
     needy = ScriptedTool("needy", annotations=NEEDY)
     host = Host([make("first", "needy", "needy"), first, needy])
 
-    host.denied[host.suspended().asks[0].id] = "not today"
+    host.denied[host.suspended().requests[0].id] = "not today"
     denied = "Permission denied: not today"
     assert text(host.ended()) == f"one, {denied}, {denied}"
     assert (len(first.calls), needy.calls) == (1, [])
@@ -363,12 +365,12 @@ def test_a_child_that_asks_in_the_middle_is_run_again_with_its_own_token(make: M
             try:
                 context.require(name)
             except BaseException as asked:
-                context.suspend(asked.asks, token="mine")  # type: ignore[attr-defined]
+                context.suspend(asked.requests, token="mine")  # type: ignore[attr-defined]
         return str(context.answers)
 
     host = Host([make("first", "child"), ScriptedTool("first"), child])
-    (asked,) = host.suspended().asks
-    assert (asked.summary, asked.call_id) == ("name?", "call-1")
+    (asked,) = host.suspended().requests
+    assert (asked.summary, asked.call.id) == ("name?", "call-1")
     host.answers[asked.id] = "Ada"
     host.granted.add(asked.id)
 
@@ -388,11 +390,11 @@ def test_a_denial_reaches_the_child_that_takes_it_and_ends_the_one_that_does_not
         try:
             context.require(asked)
         except BaseException as suspended:
-            context.suspend(suspended.asks, takes_denials=takes_denials)  # type: ignore[attr-defined]
+            context.suspend(suspended.requests, takes_denials=takes_denials)  # type: ignore[attr-defined]
         return "granted"
 
     host = Host([calling("child"), child])
-    host.denied[host.suspended().asks[0].id] = "no"
+    host.denied[host.suspended().requests[0].id] = "no"
     wanted = "heard ['no']" if takes_denials else "Permission denied: no"
     assert text(host.ended()) == wanted
 
@@ -406,8 +408,8 @@ def test_c07_tools_below_tools_ask_through_all_of_them() -> None:
         return text(await context.call("counted")) + text(await context.call("bottom"))
 
     host = Host([calling("counted", "middle"), middle, counted, bottom])
-    (asked,) = host.suspended().asks
-    assert asked.call_id == "call-1"
+    (asked,) = host.suspended().requests
+    assert asked.call.id == "call-1"
     host.granted.add(asked.id)
     assert text(host.ended()) == "once, oncedeep"
     assert len(counted.calls) == 2, "once by each of the two tools"
@@ -428,7 +430,7 @@ def test_a_parents_own_token_is_its_own_beside_its_childrens_record() -> None:
     needy = ScriptedTool("needy", annotations=NEEDY)
     host = Host([parent, first, needy])
     host.suspended()
-    (asked,) = host.suspended().asks
+    (asked,) = host.suspended().requests
     host.granted.add(asked.id)
     assert text(host.ended()) == "ok"
     assert tokens == [None, [1], [1]]
@@ -436,7 +438,7 @@ def test_a_parents_own_token_is_its_own_beside_its_childrens_record() -> None:
 
 
 def _asked(summary: str) -> ApprovalRequest:
-    return ApprovalRequest.of(PermissionRequest("x", summary), ToolCallId("any"))
+    return approval_request(PermissionRequest("x", summary), ToolCall(ToolCallId("any"), "other"))
 
 
 def test_children_that_are_asked_for_at_once_in_a_task_group_are_asked_together() -> None:
@@ -449,7 +451,7 @@ def test_children_that_are_asked_for_at_once_in_a_task_group_are_asked_together(
         return ", ".join(text(one.result()) for one in tasks)
 
     host = Host([parent, needy])
-    asked = host.suspended().asks
+    asked = host.suspended().requests
     assert [one.metadata["tool.input"] for one in asked] == [{"n": 1}, {"n": 2}]
     host.granted |= {one.id for one in asked}
     assert text(host.ended()) == "ok, ok"
@@ -522,7 +524,7 @@ def test_a_child_keeps_its_token_though_it_has_to_be_permitted_anew() -> None:
     decisions: list[Allow | Ask] = [Allow(), Ask(), Ask()]
     host = Host([calling("child"), child], policy=lambda request, facts: decisions.pop(0))
     host.suspended()
-    host.granted.add(host.suspended().asks[0].id)
+    host.granted.add(host.suspended().requests[0].id)
     assert text(host.ended()) == "done"
     assert tokens == [None, 1]
 
@@ -542,7 +544,7 @@ def test_what_was_recorded_survives_a_run_that_stops_before_it() -> None:
     host = Host([parent, child])
     host.suspended()
     host.suspended()
-    (late,) = host.suspended().asks
+    (late,) = host.suspended().requests
     host.answers[late.id] = 1
     early.append(False)
     assert text(host.ended()) == "a"
@@ -572,7 +574,7 @@ def test_a_policy_that_asks_is_asked_for_children_too() -> None:
     policy = RecordingPolicy({"fs.write": Ask("new file")})
     host = Host([calling("child"), child], policy=policy)
 
-    (asked,) = host.suspended().asks
+    (asked,) = host.suspended().requests
     assert (asked.kind, asked.reason) == ("fs.write", "new file")
     host.denied[asked.id] = None
     result = host.ended()

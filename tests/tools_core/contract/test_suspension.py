@@ -14,16 +14,17 @@ import pytest
 from agentkit_core import (
     ApprovalId,
     ApprovalKind,
+    ApprovalRequest,
     JsonValue,
     SessionId,
     TextOutput,
+    ToolCall,
     ToolCallId,
     ToolFailure,
     ToolResult,
 )
 from agentkit_tools_core import (
     ApprovalDenied,
-    ApprovalRequest,
     Executor,
     FunctionTool,
     Suspension,
@@ -32,6 +33,7 @@ from agentkit_tools_core import (
     ToolOutcome,
     ToolSuspended,
     approval_id,
+    approval_request,
     tool,
 )
 from agentkit_tools_core.permissions import PermissionRequest
@@ -77,7 +79,8 @@ def text(result: ToolResult) -> str:
 
 def question(summary: str) -> ApprovalRequest:
     asked = PermissionRequest("question", summary)
-    return ApprovalRequest.of(asked, ToolCallId("somewhere else"), want=ApprovalKind.QUESTION)
+    elsewhere = ToolCall(ToolCallId("somewhere else"), "other")
+    return approval_request(asked, elsewhere, want=ApprovalKind.QUESTION)
 
 
 @tool(name="t")
@@ -87,7 +90,7 @@ def greet(context: ToolContext) -> str:
 
 
 def test_a_question_suspends_the_call_and_is_answered_when_it_runs_again() -> None:
-    (asked,) = suspended(greet).asks
+    (asked,) = suspended(greet).requests
 
     assert (asked.kind, asked.summary, asked.want) == (
         "question",
@@ -95,14 +98,14 @@ def test_a_question_suspends_the_call_and_is_answered_when_it_runs_again() -> No
         ApprovalKind.QUESTION,
     )
     assert (asked.schema, asked.metadata) == ({"type": "string"}, {"form": "name"})
-    assert asked.call_id == "call-1"
+    assert asked.call.id == "call-1"
     assert text(ended(greet, answers={asked.id: "Ada"})) == "Hello Ada"
     assert text(ended(greet, answers={asked.id: "Ada"}, approved=[asked.id])) == "Hello Ada"
     assert text(ended(greet, approved=[asked.id])) == "Hello None"
 
 
 def test_a_question_has_the_fingerprint_of_its_kind_its_text_and_its_facts() -> None:
-    (asked,) = suspended(greet).asks
+    (asked,) = suspended(greet).requests
     facts: dict[str, JsonValue] = {"form": "name"}
 
     assert asked.id == approval_id(PermissionRequest("question", "Your name?", facts))
@@ -115,7 +118,7 @@ def log_in(context: ToolContext) -> str:
 
 
 def test_a_log_in_is_asked_for_as_such_and_a_yes_is_enough() -> None:
-    (asked,) = suspended(log_in).asks
+    (asked,) = suspended(log_in).requests
 
     assert (asked.kind, asked.want) == ("auth", ApprovalKind.AUTH)
     assert asked.metadata == {"url": "https://x.test"}
@@ -130,9 +133,11 @@ def write(context: ToolContext) -> str:
 
 
 def test_a_permission_is_asked_for_in_the_middle_of_a_run() -> None:
-    (asked,) = suspended(write).asks
+    (asked,) = suspended(write).requests
 
-    assert asked == ApprovalRequest.of(WRITE, ToolCallId("call-1"), "it is there already")
+    assert asked == approval_request(
+        WRITE, ToolCall(ToolCallId("call-1"), "t"), reason="it is there already"
+    )
     assert asked.want is ApprovalKind.APPROVAL
     assert text(ended(write, approved=[asked.id])) == "written"
 
@@ -146,7 +151,7 @@ def test_a_denial_is_raised_where_it_was_asked_even_over_a_grant(
     made: FunctionTool[..., Any],
 ) -> None:
     found = suspended(made)
-    (asked,) = found.asks
+    (asked,) = found.requests
 
     result = ended(made, denied={asked.id: "not today"}, approved=[asked.id])
     silent = ended(made, denied={asked.id: None})
@@ -161,7 +166,7 @@ def test_a_tool_may_go_on_after_a_denial() -> None:
         try:
             context.require(WRITE)
         except ApprovalDenied as denial:
-            return f"left alone: {denial.reason}, {denial.ask.kind}"
+            return f"left alone: {denial.reason}, {denial.request.kind}"
         return "written"
 
     assert text(ended(careful, denied={approval_id(WRITE): "no"})) == "left alone: no, fs.write"
@@ -195,7 +200,7 @@ def test_what_a_tool_leaves_is_found_on_the_next_run() -> None:
     first = suspended(stages)
     stored = msgspec.json.decode(msgspec.json.encode(first.token))
     second = suspended(stages, token=stored)
-    answer = {second.asks[0].id: 1}
+    answer = {second.requests[0].id: 1}
     assert text(ended(stages, token=second.token, answers=answer)) == "done"
     assert seen == [None, {"at": [1, None, "x"]}, {"at": [1, None, "x"]}], "asking keeps it"
     assert not first.takes_denials
@@ -208,7 +213,10 @@ def test_questions_are_asked_once_each_for_this_very_call() -> None:
         context.suspend(asks, takes_denials=True)
 
     found = suspended(twice)
-    assert [(one.summary, one.call_id) for one in found.asks] == [("a", "call-1"), ("b", "call-1")]
+    assert [(one.summary, one.call.id) for one in found.requests] == [
+        ("a", "call-1"),
+        ("b", "call-1"),
+    ]
     assert found.takes_denials
 
 
@@ -280,8 +288,8 @@ ASKED = ToolSuspended([question("a")])
 def test_a_question_alone_in_a_group_is_found() -> None:
     nested = BaseExceptionGroup("inner", [ASKED])
 
-    assert [one.summary for one in suspended(grouped(ASKED)).asks] == ["a"]
-    assert [one.summary for one in suspended(grouped(nested)).asks] == ["a"]
+    assert [one.summary for one in suspended(grouped(ASKED)).requests] == ["a"]
+    assert [one.summary for one in suspended(grouped(nested)).requests] == ["a"]
 
 
 def test_questions_that_a_task_group_asks_at_once_are_asked_together() -> None:
@@ -296,8 +304,8 @@ def test_questions_that_a_task_group_asks_at_once_are_asked_together() -> None:
         return "done"
 
     found = suspended(act)
-    assert [one.summary for one in found.asks] == ["a", "b"]
-    assert text(ended(act, answers={one.id: 1 for one in found.asks})) == "done"
+    assert [one.summary for one in found.requests] == ["a", "b"]
+    assert text(ended(act, answers={one.id: 1 for one in found.requests})) == "done"
 
 
 async def test_a_question_comes_out_of_an_anyio_task_group() -> None:

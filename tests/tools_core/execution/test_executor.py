@@ -139,7 +139,7 @@ def test_t20_all_that_has_to_be_asked_is_asked_at_once() -> None:
     assert isinstance(found, NeedsApproval)
     assert [one.kind for one in found.requests] == ["fs.write", "fs.secret"]
     assert [one.reason for one in found.requests] == ["new file", None]
-    assert {one.call_id for one in found.requests} == {"call-1"}
+    assert {one.call.id for one in found.requests} == {"call-1"}
     first, second = (one.id for one in found.requests)
     still = executor.preflight(request(), granted=[first])
     assert isinstance(still, NeedsApproval)

@@ -122,7 +122,7 @@ def test_what_the_host_runs_itself_waits_for_its_answer_which_is_the_result() ->
 
     waits = executor.run_blocking(request, ToolContext(request))
     assert isinstance(waits, Suspension)
-    (ask,) = waits.asks
+    (ask,) = waits.requests
     assert (ask.kind, ask.want, ask.metadata) == (
         "host_tool", ApprovalKind.QUESTION, {"tool.input": {"on": True}},
     )  # fmt: skip

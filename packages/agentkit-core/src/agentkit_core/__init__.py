@@ -1,6 +1,6 @@
 """agentkit-core: the data of an agent. No I/O; depends on msgspec only."""
 
-from agentkit_core._approval import ApprovalKind
+from agentkit_core._approval import ApprovalKind, ApprovalRequest
 from agentkit_core._errors import (
     AgentkitError,
     CurrencyMismatch,
@@ -66,6 +66,7 @@ __all__ = [
     # identifiers
     "ApprovalId",
     "ApprovalKind",
+    "ApprovalRequest",
     "ArtifactId",
     "MessageId",
     "SessionId",

@@ -1,16 +1,54 @@
-"""What a run may want of a person."""
+"""Approvals: what a call needs from a person before it may run, or run on.
+
+One value, `ApprovalRequest`, is used all the way: tools make it, the executor returns it, the loop
+stores it and reports it, and a host shows it to a person.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec import Struct, field
+
+from agentkit_core._ids import ApprovalId
+from agentkit_core._json import JsonValue
+from agentkit_core._metadata import MetadataMap
+from agentkit_core._part import ToolCall
+
 
 class ApprovalKind(StrEnum):
-    """What is wanted of the person who is asked."""
+    """What kind of human input a call is waiting for."""
 
     APPROVAL = "approval"
-    """A yes or a no."""
+    """Yes or no."""
     QUESTION = "question"
     """Data that the tool needs."""
     AUTH = "auth"
-    """To log in somewhere."""
+    """The person logs in to a service."""
+
+
+class ApprovalRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool call that waits for a person: for a yes or no, for an answer, or for a login.
+
+    Attributes:
+        id: A fingerprint of what is requested. Two requests for exactly the same have the same id,
+            in any process; to approve a request is to grant its id.
+        call: The call that waits. Its `input` is what the tool would run with, which a hook may
+            have changed; the transcript has the model's own.
+        kind: The kind of permission: `tool.delete_file`, `filesystem.write`, …
+        summary: What the tool would do, or the question, for people.
+        reason: Why a person has to decide, for people; None where nobody gave a reason.
+        metadata: The facts of the request, for programs; often empty.
+        want: A yes or no, data, or a login. With the last two the tool gets the decision's answer.
+        schema: For questions: the JSON Schema of the answer; None says nothing about it. Only the
+            tool itself checks the answer.
+    """
+
+    id: ApprovalId
+    call: ToolCall
+    kind: str
+    summary: str
+    reason: str | None = None
+    metadata: MetadataMap = field(default_factory=dict)
+    want: ApprovalKind = ApprovalKind.APPROVAL
+    schema: dict[str, JsonValue] | None = None

@@ -120,7 +120,6 @@ from agentkit_loop.kernel._model_request import model_request
 from agentkit_loop.kernel._state import CallState, CallStatus, State, TurnState
 from agentkit_loop.kernel._status import (
     AfterRound,
-    ApprovalAsk,
     ApprovalDecision,
     AwaitingInput,
     Busy,
@@ -165,7 +164,6 @@ __all__ = [
     "SessionView",
     # what a host is handed
     "AfterRound",
-    "ApprovalAsk",
     "ApprovalDecision",
     "WaitingForApproval",
     "AwaitingInput",

@@ -17,9 +17,8 @@ What a model or a tool does wrong is none of these: it is told in results and ev
 
 from __future__ import annotations
 
-from agentkit_core import AgentkitError, ApprovalId, Item, ToolCallId, Usage
+from agentkit_core import AgentkitError, ApprovalId, ApprovalRequest, Item, ToolCallId, Usage
 from agentkit_loop.events import TurnResult
-from agentkit_loop.kernel._status import ApprovalAsk
 
 
 class ReporterFailed(AgentkitError):
@@ -39,14 +38,14 @@ class ApprovalRequiredError(AgentkitError):
     """
 
     def __init__(
-        self, asks: tuple[ApprovalAsk, ...], *, transcript: tuple[Item, ...], usage: Usage
+        self, requests: tuple[ApprovalRequest, ...], *, transcript: tuple[Item, ...], usage: Usage
     ) -> None:
-        names = ", ".join(f"{ask.name} ({ask.summary})" for ask in asks)
+        names = ", ".join(f"{request.call.name} ({request.summary})" for request in requests)
         super().__init__(
             f"the turn waits for approval of {names}; give the agent an `on_approval`, or work "
             f"with a session: approve or deny there and call `next`"
         )
-        self.asks = asks
+        self.requests = requests
         self.transcript = transcript
         """All items so far; the calls of the running round have no results yet."""
         self.usage = usage
@@ -76,7 +75,8 @@ class UnknownApproval(AgentkitError):
 
     def __init__(self, approval_id: ApprovalId) -> None:
         super().__init__(
-            f"no call waits for approval {approval_id!r}; `session.asks` has those that are open"
+            f"no call waits for approval {approval_id!r}; "
+            f"`session.pending_approvals` has those that are open"
         )
         self.approval_id = approval_id
 

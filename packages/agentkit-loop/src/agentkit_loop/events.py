@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from agentkit_core import (
     ApprovalId,
-    ApprovalKind,
+    ApprovalRequest,
     FinishReason,
     Item,
     JsonValue,
@@ -326,20 +326,14 @@ class ToolDetached(_Event, frozen=True, tag="tool_detached"):
 
 
 class ApprovalRequired(_Event, frozen=True, tag="approval_required"):
-    """A call waits until someone says yes or no, or gives an answer.
+    """A call waits for a person: for a yes or no, for an answer, or for a login.
 
     Attributes:
-        kind: What kind of permission: `tool.delete_file`, `filesystem.write`, …
-        summary: What would be done, or what is asked, for people.
-        want: A yes, data, or a login.
-        background: Whether the call goes on in the background, so that no turn waits for it.
+        request: What the person has to decide, and the call that waits.
+        background: Whether the call runs in the background, so that no turn waits for it.
     """
 
-    approval_id: ApprovalId
-    call_id: ToolCallId
-    kind: str
-    summary: str
-    want: ApprovalKind = ApprovalKind.APPROVAL
+    request: ApprovalRequest
     background: bool = False
 
 

@@ -173,7 +173,7 @@ class TextReporter:
 
     def _approval(self, event: ApprovalRequired) -> None:
         # The id has to be typed by whoever answers, so it is not cut.
-        words = f"? {self._brief(event.summary)} [{clean(event.approval_id)}]"
+        words = f"? {self._brief(event.request.summary)} [{clean(event.request.id)}]"
         self._lines.line(words, Style.YELLOW)
 
     def _resolved(self, event: ApprovalResolved) -> None:

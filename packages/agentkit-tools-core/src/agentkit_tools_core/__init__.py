@@ -4,7 +4,7 @@ Most of it does no I/O. `PathPolicy`, `Rule` with a prefix, `CommandPolicy` and 
 look at links and folders; `open_checked` opens a file; `FileArtifacts` reads and writes its own.
 """
 
-from agentkit_tools_core._contract._approval import ApprovalRequest, approval_id
+from agentkit_tools_core._contract._approval import approval_id, approval_request
 from agentkit_tools_core._contract._child_calls import ChildCallsDiffer
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome, ToolReturn, error_result
@@ -65,8 +65,8 @@ __all__ = [
     "OverflowAction",
     "output_of",
     # permissions and approvals
-    "ApprovalRequest",
     "approval_id",
+    "approval_request",
     # many tools, and how they are run
     "CatalogueChanges",
     "Collision",

@@ -82,7 +82,7 @@ def call_tool(
             return found
         # As it is when it comes back from where it was stored.
         token = msgspec.json.decode(msgspec.json.encode(found.token))
-        for asked in found.asks:
+        for asked in found.requests:
             assert asked.summary in (answers or {}), f"nobody answers {asked.summary!r}"
             assert asked.id not in answered, f"{asked.summary!r} was answered and is asked again"
             assert asked.id not in denied, f"{asked.summary!r} was denied and is asked again"

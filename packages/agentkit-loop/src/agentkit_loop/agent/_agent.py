@@ -200,7 +200,7 @@ class Agent:
             async with aclosing(session.stream(prompt)) as events:
                 async for event in events:
                     yield event
-            session.raise_for_asks()
+            session.raise_for_approvals()
 
     @overload
     def run_blocking(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
@@ -247,7 +247,7 @@ class Agent:
         with self.session_blocking(history=history) as session:
             with closing(session.stream(prompt)) as events:
                 yield from events
-            session.raise_for_asks()
+            session.raise_for_approvals()
 
     @asynccontextmanager
     async def session(

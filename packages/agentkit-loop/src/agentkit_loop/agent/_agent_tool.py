@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Final, NoReturn
 
+from msgspec.structs import replace
+
 from agentkit_core import (
     ApprovalId,
+    ApprovalRequest,
     JsonValue,
     ModelRequest,
     ToolAnnotations,
-    ToolCallId,
     ToolSpec,
     Usage,
 )
@@ -31,15 +33,8 @@ from agentkit_loop.events import (
 )
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RunFacts
-from agentkit_loop.kernel._status import (
-    AfterRound,
-    ApprovalAsk,
-    Finished,
-    SessionStatus,
-    WaitingForApproval,
-)
+from agentkit_loop.kernel._status import AfterRound, Finished, SessionStatus, WaitingForApproval
 from agentkit_tools_core import (
-    ApprovalRequest,
     InvalidToolInput,
     MissingDependency,
     ToolContext,
@@ -197,20 +192,19 @@ class _Run(Hook):
             return session.submit(task)
         if self.share is not None and (used := session.view.usage) != Usage():
             self.share.charge(used)
-        for ask in session.asks:
+        for ask in session.pending_approvals:
             outer = self._outer_id(ask)
             if outer in self._context.denied:
                 reason = self._context.denied[outer]
-                session.deny(ask.id, call_id=ask.call_id, reason=reason)
+                session.deny(ask.id, call_id=ask.call.id, reason=reason)
             elif outer in self._context.approved:
                 answer = self._context.answers.get(outer)
-                session.approve(ask.id, call_id=ask.call_id, answer=answer)
+                session.approve(ask.id, call_id=ask.call.id, answer=answer)
 
     def ask(self, step: WaitingForApproval, snapshot: bytes) -> NoReturn:
         """Stop the outer call until somebody has answered."""
-        call_id = self._context.request.call_id
         self._context.suspend(
-            [self._outer(ask, call_id) for ask in step.asks],
+            [self._outer(request) for request in step.requests],
             token={"session": snapshot.decode()},
             takes_denials=True,
         )
@@ -253,21 +247,17 @@ class _Run(Hook):
             case _:
                 pass
 
-    def _outer_id(self, ask: ApprovalAsk) -> ApprovalId:
+    def _outer_id(self, ask: ApprovalRequest) -> ApprovalId:
         # Two inner calls may ask for the same; each is answered by itself. And what was approved
         # for all of the outer session is approved for this agent, not for another one's tools.
-        return ApprovalId(f"{self._name}:{ask.id}@{ask.call_id}")
+        return ApprovalId(f"{self._name}:{ask.id}@{ask.call.id}")
 
-    def _outer(self, ask: ApprovalAsk, call_id: ToolCallId) -> ApprovalRequest:
-        return ApprovalRequest(
-            self._outer_id(ask),
-            call_id,
-            ask.kind,
-            f"{ask.name}: {ask.summary}",
-            ask.reason,
-            ask.metadata,
-            ask.want,
-            ask.schema,
+    def _outer(self, request: ApprovalRequest) -> ApprovalRequest:
+        return replace(
+            request,
+            id=self._outer_id(request),
+            call=self._context.request.call,
+            summary=f"{request.call.name}: {request.summary}",
         )
 
 

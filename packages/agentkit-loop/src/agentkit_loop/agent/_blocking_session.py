@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, overload
 
+from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._sync import NeedsEventLoop, at_once
 from agentkit_loop.agent._conversation import Prompt
@@ -15,12 +16,7 @@ from agentkit_loop.agent._on_approval import decision_on, denied_for
 from agentkit_loop.events import Envelope, Event, TurnResult
 from agentkit_loop.extensions._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop.kernel._inputs import Configure, Continue
-from agentkit_loop.kernel._status import (
-    ApprovalAsk,
-    ApprovalDecision,
-    SessionStatus,
-    WaitingForApproval,
-)
+from agentkit_loop.kernel._status import ApprovalDecision, SessionStatus, WaitingForApproval
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.ports import BlockingModel
 
@@ -168,16 +164,16 @@ class BlockingSession(Hosting):
 
     def _have_answered(self, step: WaitingForApproval) -> bool:
         """Have the agent's `on_approval` answer; whether there is one."""
-        return self._on_approval is not None and self._answer(step.asks)
+        return self._on_approval is not None and self._answer(step.requests)
 
-    def _answer(self, asks: tuple[ApprovalAsk, ...]) -> bool:
+    def _answer(self, asks: tuple[ApprovalRequest, ...]) -> bool:
         """Have the host answer; whether it was asked anything."""
         for ask in asks:
-            if ask in self.asks:
+            if ask in self.pending_approvals:
                 self._decided(ask, self._decision_on(ask))
         return bool(asks)
 
-    def _decision_on(self, ask: ApprovalAsk) -> ApprovalDecision:
+    def _decision_on(self, ask: ApprovalRequest) -> ApprovalDecision:
         assert self._on_approval is not None  # noqa: S101  (only then is anything to be asked)
         try:
             return at_once(decision_on(self._on_approval, ask))

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalRequest,
     Item,
     JsonValue,
     ModelOptions,
@@ -38,11 +39,7 @@ from agentkit_loop.kernel._inputs import (
     Submit,
     Unqueue,
 )
-from agentkit_loop.kernel._status import (
-    ApprovalAsk,
-    ApprovalDecision,
-    GrantScope,
-)
+from agentkit_loop.kernel._status import ApprovalDecision, GrantScope
 from agentkit_loop.kernel._step import fork
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.persistence._snapshot import encode_state
@@ -102,9 +99,9 @@ class Conversation:
         return self._driver.state.transcript.items
 
     @property
-    def asks(self) -> tuple[ApprovalAsk, ...]:
+    def pending_approvals(self) -> tuple[ApprovalRequest, ...]:
         """What waits for a person: of background calls, then in call order."""
-        return self._driver.state.asks
+        return self._driver.state.pending_approvals
 
     @property
     def view(self) -> SessionView:
@@ -318,20 +315,20 @@ class Conversation:
         self._driver.last_result = None
         self._post(Reset())
 
-    def raise_for_asks(self) -> None:
+    def raise_for_approvals(self) -> None:
         """Raise if a call waits for approval.
 
         Raises:
             ApprovalRequiredError: One does.
         """
-        if self.asks:
-            raise self._approval_needed(self.asks)
+        if self.pending_approvals:
+            raise self._approval_needed(self.pending_approvals)
 
     def _resolve(
         self, approval_id: ApprovalId, call_id: ToolCallId | None, decision: ApprovalDecision
     ) -> None:
-        for ask in self.asks:
-            if ask.id == approval_id and call_id in (None, ask.call_id):
+        for ask in self.pending_approvals:
+            if ask.id == approval_id and call_id in (None, ask.call.id):
                 return self._post(Resolve(approval_id, decision, call_id))
         raise UnknownApproval(approval_id)
 
@@ -346,7 +343,7 @@ class Conversation:
         if self._driver.state.phase is Phase.CLOSED or self._driver.is_over:
             raise SessionClosed
 
-    def _approval_needed(self, asks: tuple[ApprovalAsk, ...]) -> ApprovalRequiredError:
+    def _approval_needed(self, asks: tuple[ApprovalRequest, ...]) -> ApprovalRequiredError:
         turn = self._driver.state.turn
         usage = Usage() if turn is None else turn.usage
         return ApprovalRequiredError(asks, transcript=self.transcript, usage=usage)

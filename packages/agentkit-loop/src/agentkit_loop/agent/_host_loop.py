@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import NothingToContinue, SessionClosed, TurnRunning
 from agentkit_loop.agent._conversation import Conversation, Prompt
 from agentkit_loop.events import TurnEnd, TurnResult
@@ -18,7 +19,6 @@ from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._inputs import Continue, Lane, Resolve
 from agentkit_loop.kernel._status import (
     AfterRound,
-    ApprovalAsk,
     ApprovalDecision,
     AwaitingInput,
     Busy,
@@ -97,23 +97,23 @@ class Hosting(Conversation):
         idle = self._driver.state.turn is None and not self._has_more
         return idle and self._waits_for_background and not self._driver.is_over
 
-    def _to_ask(self, step: WaitingForApproval) -> tuple[ApprovalAsk, ...]:
+    def _to_ask(self, step: WaitingForApproval) -> tuple[ApprovalRequest, ...]:
         """The asks that the host's `on_approval` is to answer.
 
         Raises:
             ApprovalRequiredError: There is none, and the turn cannot go on without answers.
         """
         if self._on_approval is not None:
-            return step.asks
-        blocking = tuple(ask for ask in step.asks if not ask.background)
+            return step.requests
+        blocking = tuple(ask for ask in step.requests if ask.call.id not in step.background)
         if blocking:
             raise self._approval_needed(blocking)
         return ()
 
-    def _decided(self, ask: ApprovalAsk, decision: ApprovalDecision) -> None:
+    def _decided(self, ask: ApprovalRequest, decision: ApprovalDecision) -> None:
         # An earlier answer may have withdrawn it: one no is enough for a call.
-        if ask in self.asks:
-            self._post(Resolve(ask.id, decision, ask.call_id))
+        if ask in self.pending_approvals:
+            self._post(Resolve(ask.id, decision, ask.call.id))
 
     @contextmanager
     def _alone(self, action: str) -> Iterator[None]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from agentkit_core import ApprovalRequest
 from agentkit_loop._sync import settled
-from agentkit_loop.kernel._status import ApprovalAsk, ApprovalDecision
+from agentkit_loop.kernel._status import ApprovalDecision
 
-OnApproval = Callable[[ApprovalAsk], bool | ApprovalDecision | Awaitable[bool | ApprovalDecision]]
+OnApproval = Callable[
+    [ApprovalRequest], bool | ApprovalDecision | Awaitable[bool | ApprovalDecision]
+]
 """Answers an ask, on the thread of the run; an async one needs an event loop. If it raises, or
 answers anything else, the call is denied."""
 
 
-async def decision_on(on_approval: OnApproval, ask: ApprovalAsk) -> ApprovalDecision:
+async def decision_on(on_approval: OnApproval, ask: ApprovalRequest) -> ApprovalDecision:
     """Ask the host about an ask; never raises but for what is no `Exception`."""
     try:
         answer = await settled(on_approval(ask))
@@ -26,7 +29,7 @@ async def decision_on(on_approval: OnApproval, ask: ApprovalAsk) -> ApprovalDeci
         return denied_for(error, ask)
 
 
-def denied_for(error: Exception, ask: ApprovalAsk) -> ApprovalDecision:
+def denied_for(error: Exception, ask: ApprovalRequest) -> ApprovalDecision:
     """Deny a call because the host could not be asked: whoever guards must not fail open."""
     import logging  # takes long to load, and a run without a fault needs none
 

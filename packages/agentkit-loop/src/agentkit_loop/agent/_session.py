@@ -13,6 +13,7 @@ from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, overload
 
+from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop.agent._conversation import Prompt
 from agentkit_loop.agent._host_loop import Hosting, is_stopped
@@ -20,7 +21,7 @@ from agentkit_loop.agent._on_approval import decision_on
 from agentkit_loop.events import Envelope, Event, TurnResult
 from agentkit_loop.extensions._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop.kernel._inputs import Configure, Continue
-from agentkit_loop.kernel._status import ApprovalAsk, Finished, SessionStatus, WaitingForApproval
+from agentkit_loop.kernel._status import Finished, SessionStatus, WaitingForApproval
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.ports import Model
 
@@ -180,7 +181,7 @@ class Session(Hosting):
         state = self._driver.state
         running, notices = dict(state.background), state.notices
         while (
-            any(not call.asks for call in self._driver.state.background.values())
+            any(not call.pending_approvals for call in self._driver.state.background.values())
             and self._driver.state.background.keys() == running.keys()
             and self._driver.state.notices == notices
             and not self._driver.pending  # what is to be performed by `next` cannot be waited for
@@ -298,12 +299,12 @@ class Session(Hosting):
 
     async def _have_answered(self, step: WaitingForApproval) -> bool:
         """Have the agent's `on_approval` answer; whether there is one."""
-        return self._on_approval is not None and await self._answer(step.asks)
+        return self._on_approval is not None and await self._answer(step.requests)
 
-    async def _answer(self, asks: tuple[ApprovalAsk, ...]) -> bool:
+    async def _answer(self, asks: tuple[ApprovalRequest, ...]) -> bool:
         """Have the host answer; whether it was asked anything."""
         for ask in asks:
-            if ask in self.asks and self._on_approval is not None:
+            if ask in self.pending_approvals and self._on_approval is not None:
                 work = decision_on(self._on_approval, ask)
                 try:
                     decision = await self._driver.while_open(ask, work)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agentkit_core import (
+    ApprovalRequest,
     Item,
     ModelOptions,
     ModelResponse,
@@ -17,7 +18,6 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_loop.events import TurnResult
-from agentkit_loop.kernel._status import ApprovalAsk
 from agentkit_loop.kernel._table import Phase
 
 if TYPE_CHECKING:  # neither driver is loaded before it is used
@@ -35,7 +35,7 @@ class SessionView(Struct, frozen=True, kw_only=True):
         answer: The answer that is being streamed, as far as it has come.
         pending_calls: Calls of the running round that have no result yet, in call order.
         background_calls: Calls that go on in the background, oldest first.
-        asks: What waits for a person: of background calls, then in call order.
+        pending_approvals: What waits for a person: of background calls, then in call order.
         queued: What waits for the next turn, oldest first.
         steering: What waits for the running turn's next model call, oldest first.
         last: What the last turn came to, of those that ended since the session was opened.
@@ -54,7 +54,7 @@ class SessionView(Struct, frozen=True, kw_only=True):
     answer: ModelResponse | None
     pending_calls: tuple[ToolCallId, ...]
     background_calls: tuple[ToolCallId, ...]
-    asks: tuple[ApprovalAsk, ...]
+    pending_approvals: tuple[ApprovalRequest, ...]
     queued: tuple[Item, ...]
     steering: tuple[Item, ...]
     last: TurnResult | None
@@ -97,7 +97,7 @@ def view_of(driver: Stepper) -> SessionView:
         answer=None if reading is None else reading.fold.partial(),
         pending_calls=tuple(call.id for call in calls if call.result is None),
         background_calls=tuple(state.background),
-        asks=state.asks,
+        pending_approvals=state.pending_approvals,
         queued=tuple(item for batch in state.inputs for item in batch),
         steering=tuple(item for batch in state.steer for item in batch),
         last=driver.last_result,

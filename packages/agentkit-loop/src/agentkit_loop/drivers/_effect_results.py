@@ -15,10 +15,8 @@ from agentkit_loop.kernel._inputs import (
     ToolAsked,
     ToolDone,
 )
-from agentkit_loop.kernel._status import ApprovalAsk
 from agentkit_tools_core import (
     Allowed,
-    ApprovalRequest,
     NeedsApproval,
     Refused,
     Suspension,
@@ -58,7 +56,7 @@ def verdict_on(
         )
     return PreflightAsked(
         effect.id,
-        tuple(_ask(one, effect) for one in verdict.requests),
+        verdict.requests,
         input=verdict.input,
         exclusive=of.exclusive,
         repeatable=of.read_only or of.idempotent,
@@ -71,24 +69,8 @@ def verdict_on(
 def came_of(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | ToolAsked:
     """Make the answer of a tool that was run."""
     if isinstance(outcome, Suspension):
-        asks = tuple(_ask(one, effect) for one in outcome.asks)
-        return ToolAsked(effect.id, asks, outcome.token, outcome.takes_denials)
+        return ToolAsked(effect.id, outcome.requests, outcome.token, outcome.takes_denials)
     return ToolDone(effect.id, outcome.result, outcome.stop)
-
-
-def _ask(one: ApprovalRequest, effect: Preflight | StartTool) -> ApprovalAsk:
-    return ApprovalAsk(
-        one.id,
-        effect.call_id,
-        effect.name,
-        effect.input,
-        one.kind,
-        one.summary,
-        one.reason,
-        one.metadata,
-        one.want,
-        one.schema,
-    )
 
 
 def lost(effect: StartTool) -> ToolDone:

@@ -20,13 +20,13 @@ import anyio.abc
 import anyio.from_thread
 import anyio.lowlevel
 
-from agentkit_core import ToolCallId
+from agentkit_core import ApprovalRequest, ToolCallId
 from agentkit_loop.drivers._effect_results import lost
 from agentkit_loop.drivers._parts import Parts
 from agentkit_loop.drivers._performing import Performer
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import Input, Resolve
-from agentkit_loop.kernel._status import ApprovalAsk, ApprovalDecision
+from agentkit_loop.kernel._status import ApprovalDecision
 
 _T = TypeVar("_T")
 
@@ -52,9 +52,9 @@ class Gathering(Performer, ABC):
         self._fault: BaseException | None = None
         self._something_new: anyio.Event | None = None
         self._saving: anyio.Lock | None = None
-        self._open: tuple[ApprovalAsk, anyio.CancelScope] | None = None
+        self._open: tuple[ApprovalRequest, anyio.CancelScope] | None = None
         """What the host is being asked."""
-        self.asker: Callable[[ApprovalAsk], Awaitable[ApprovalDecision]] | None = None
+        self.asker: Callable[[ApprovalRequest], Awaitable[ApprovalDecision]] | None = None
         """Answers asks while other calls run; None leaves them until nothing runs."""
         self._is_asking = False
         self._context = copy_context()
@@ -161,7 +161,7 @@ class Gathering(Performer, ABC):
             self._something_new = anyio.Event()
         await self._something_new.wait()
 
-    async def while_open(self, ask: ApprovalAsk, work: Awaitable[_T]) -> _T | None:
+    async def while_open(self, ask: ApprovalRequest, work: Awaitable[_T]) -> _T | None:
         """Wait for an answer to an ask; None where it is not open any more.
 
         Then somebody else has answered, or the call is not wanted any more.
@@ -177,7 +177,7 @@ class Gathering(Performer, ABC):
     def _leave_open(self) -> None:
         if self._open is not None:
             ask, scope = self._open
-            if self._over or self.broken is not None or ask not in self.state.asks:
+            if self._over or self.broken is not None or ask not in self.state.pending_approvals:
                 scope.cancel()
 
     def _raise_fault(self) -> None:
@@ -238,7 +238,7 @@ class Gathering(Performer, ABC):
         while self.pending:
             self._running += 1
             self._start(self._group, self._work, self.pending.pop(0))
-        if self.asker is not None and self.state.asks and not self._is_asking:
+        if self.asker is not None and self.state.pending_approvals and not self._is_asking:
             self._is_asking = True
             self._running += 1
             self._start(self._group, self._ask_beside, self.asker)
@@ -250,13 +250,13 @@ class Gathering(Performer, ABC):
         self._context.copy().run(lambda: group.start_soon(work, one))
 
     async def _ask_beside(
-        self, asker: Callable[[ApprovalAsk], Awaitable[ApprovalDecision]]
+        self, asker: Callable[[ApprovalRequest], Awaitable[ApprovalDecision]]
     ) -> None:
         try:
-            while asks := self.state.asks:
+            while asks := self.state.pending_approvals:
                 decision = await self.while_open(asks[0], asker(asks[0]))
-                if decision is not None and asks[0] in self.state.asks:
-                    self.feed(Resolve(asks[0].id, decision, asks[0].call_id))
+                if decision is not None and asks[0] in self.state.pending_approvals:
+                    self.feed(Resolve(asks[0].id, decision, asks[0].call.id))
                 if self.is_unsaved:
                     await self.flush()
         except anyio.get_cancelled_exc_class():

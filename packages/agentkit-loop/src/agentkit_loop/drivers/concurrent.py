@@ -177,7 +177,7 @@ class ConcurrentDriver(Gathering):
             self._send_home()
             if self._is_quick:
                 return await self._one_by_one()
-            if len(self.pending) > 1 or (self.pending and self.state.asks):
+            if len(self.pending) > 1 or (self.pending and self.state.pending_approvals):
                 # What is approved in the meantime joins the others.
                 return await self._side_by_side()
             if self.pending:

@@ -1,121 +1,130 @@
-"""Asking: calls that wait for people, in the round and in the background alike.
+"""Approvals: calls that wait for people, in the round and in the background alike.
 
-A call that has all its answers is `ready`; whether and when it runs is its owner's business.
+A call whose approvals are all answered is `ready`; the round, or the background, decides when it
+runs.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalId, ApprovalKind, Usage
+from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, Usage
 from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalResolved
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import StartTool
 from agentkit_loop.kernel._inputs import ToolAsked
 from agentkit_loop.kernel._state import CallState, CallStatus
-from agentkit_loop.kernel._status import (
-    ApprovalAsk,
-    ApprovalDecision,
-    GrantScope,
-    WaitingForApproval,
-)
+from agentkit_loop.kernel._status import ApprovalDecision, GrantScope, WaitingForApproval
 
 LOST_KIND = "tool.lost"
-"""The kind of the ask whether a call that was lost may run again."""
+"""The kind of the request whether a call that was lost may run again."""
 
 
 def granted_to(draft: Draft, call: CallState) -> tuple[ApprovalId, ...]:
-    """What is approved for a call, by itself or for the whole session."""
+    """List what is approved for a call, by itself or for the whole session."""
     if not draft.grants:
         return call.granted
-    return call.granted + tuple(one for one in draft.grants if one not in call.granted)
+    return call.granted + tuple(grant for grant in draft.grants if grant not in call.granted)
 
 
-def ask(
-    draft: Draft, call: CallState, asks: tuple[ApprovalAsk, ...], *, background: bool = False
+def request_approval(
+    draft: Draft,
+    call: CallState,
+    requests: tuple[ApprovalRequest, ...],
+    *,
+    background: bool = False,
 ) -> CallState:
-    """Let a call wait for what is neither granted nor vouched for; `ready` if nothing is left."""
+    """Let a call wait for those requests that nobody has answered yet.
+
+    Returns:
+        The call, `ready` if it has to wait for none of them.
+    """
     granted = granted_to(draft, call)
-    missing = tuple(
-        replace(one, call_id=call.id, background=background)
-        for one in {one.id: one for one in asks}.values()
-        if one.id not in call.answers
-        and one.id not in call.denied
-        and (one.want is not ApprovalKind.APPROVAL or one.id not in granted)
-        and one.kind not in call.vouched
+    part = call.part
+    pending = tuple(
+        replace(request, call=part)
+        for request in {request.id: request for request in requests}.values()
+        if request.id not in call.answers
+        and request.id not in call.denied
+        and (request.want is not ApprovalKind.APPROVAL or request.id not in granted)
+        and request.kind not in call.vouched
     )
-    vouched = tuple(one.id for one in asks if one.kind in call.vouched)
+    vouched = tuple(request.id for request in requests if request.kind in call.vouched)
     call = replace(
         call,
-        status=CallStatus.ASKING if missing else CallStatus.READY,
-        asks=missing,
+        status=CallStatus.ASKING if pending else CallStatus.READY,
+        pending_approvals=pending,
         granted=call.granted + vouched,
     )
-    for one in missing:
-        draft.emit(ApprovalRequired(one.id, call.id, one.kind, one.summary, one.want, background))
+    for request in pending:
+        draft.emit(ApprovalRequired(request, background))
     return call
 
 
-def asked(
-    draft: Draft, call: CallState, given: ToolAsked, *, background: bool = False
+def suspend(
+    draft: Draft, call: CallState, answer: ToolAsked, *, background: bool = False
 ) -> CallState:
-    """Let a call wait that stopped in the middle of its run; tell the host."""
-    call = replace(call, token=given.token, takes_denials=given.takes_denials, vouched=())
-    return ask(draft, call, given.asks, background=background)
+    """Let a call wait that stopped in the middle of its run."""
+    call = replace(call, token=answer.token, takes_denials=answer.takes_denials, vouched=())
+    return request_approval(draft, call, answer.requests, background=background)
 
 
-def yield_asks(draft: Draft) -> bool:
-    """Show the host all that is open; whether anything is."""
-    open_asks = all_asks(draft)
-    if open_asks:
-        draft.give(WaitingForApproval(open_asks))
-    return bool(open_asks)
+def yield_approvals(draft: Draft) -> bool:
+    """Show the host all pending approvals.
 
-
-def all_asks(draft: Draft) -> tuple[ApprovalAsk, ...]:
-    """All that is open: of background calls, then of the round in call order."""
+    Returns:
+        Whether there are any.
+    """
+    in_background = {call.id: call.pending_approvals for call in draft.background.values()}
     calls = () if draft.running is None else draft.running.calls
-    return tuple(one for call in (*draft.background.values(), *calls) for one in call.asks)
+    requests = (*in_background.values(), *(call.pending_approvals for call in calls))
+    pending = tuple(request for of_call in requests for request in of_call)
+    if pending:
+        waiting = tuple(call_id for call_id, of_call in in_background.items() if of_call)
+        draft.give(WaitingForApproval(pending, waiting))
+    return bool(pending)
 
 
 def resolve(
-    draft: Draft, call: CallState, one: ApprovalAsk, decision: ApprovalDecision
+    draft: Draft, call: CallState, request: ApprovalRequest, decision: ApprovalDecision
 ) -> CallState:
-    """Take the answer to one ask of a call; tell it.
+    """Take a person's decision on one request of a call.
 
-    A denial is recorded for a tool that takes it; what it means else is the owner's business.
+    A denial is recorded for a tool that takes denials; the caller does what else it means.
     """
     outcome = ApprovalOutcome.APPROVED if decision.approve else ApprovalOutcome.DENIED
     patched = decision.approve and decision.input is not None and not call.started
-    draft.emit(ApprovalResolved(one.id, call.id, outcome, patched))
-    left = tuple(other for other in call.asks if other is not one)
+    draft.emit(ApprovalResolved(request.id, call.id, outcome, patched))
+    left = tuple(other for other in call.pending_approvals if other is not request)
     if not decision.approve:
-        denied = {**call.denied, one.id: decision.reason}
-        return _settled(replace(call, asks=left, denied=denied))
+        denied = {**call.denied, request.id: decision.reason}
+        return _ready_if_answered(replace(call, pending_approvals=left, denied=denied))
     if patched:
-        return _patched(draft, replace(call, asks=left), one, decision)
-    call = replace(call, asks=left, granted=(*call.granted, one.id))
-    if one.want is not ApprovalKind.APPROVAL:
-        call = replace(call, answers={**call.answers, one.id: decision.answer})
-    elif decision.scope is GrantScope.SESSION and one.id not in draft.grants:
-        draft.grants += (one.id,)
-    return _settled(call)
+        return _with_new_input(draft, replace(call, pending_approvals=left), request, decision)
+    call = replace(call, pending_approvals=left, granted=(*call.granted, request.id))
+    if request.want is not ApprovalKind.APPROVAL:
+        call = replace(call, answers={**call.answers, request.id: decision.answer})
+    elif decision.scope is GrantScope.SESSION and request.id not in draft.grants:
+        draft.grants += (request.id,)
+    return _ready_if_answered(call)
 
 
 def grant(draft: Draft, call: CallState, approval_id: ApprovalId) -> CallState:
-    """Let a call have what was approved for the whole session while it asked for the same."""
-    same = [one for one in call.asks if one.id == approval_id and one.want is ApprovalKind.APPROVAL]
-    for one in same:
-        draft.emit(ApprovalResolved(one.id, call.id, ApprovalOutcome.APPROVED))
-        left = tuple(other for other in call.asks if other is not one)
-        call = _settled(replace(call, asks=left, granted=(*call.granted, one.id)))
+    """Give a call what was approved for the whole session while it waited for the same."""
+    for request in call.pending_approvals:
+        if request.id != approval_id or request.want is not ApprovalKind.APPROVAL:
+            continue
+        draft.emit(ApprovalResolved(request.id, call.id, ApprovalOutcome.APPROVED))
+        left = tuple(other for other in call.pending_approvals if other is not request)
+        granted = (*call.granted, request.id)
+        call = _ready_if_answered(replace(call, pending_approvals=left, granted=granted))
     return call
 
 
 def withdraw(draft: Draft, call: CallState) -> None:
-    """Tell that nobody has to answer a call's asks any more."""
-    for one in call.asks:
-        draft.emit(ApprovalResolved(one.id, call.id, ApprovalOutcome.WITHDRAWN))
+    """Report that nobody has to answer the pending approvals of a call any more."""
+    for request in call.pending_approvals:
+        draft.emit(ApprovalResolved(request.id, call.id, ApprovalOutcome.WITHDRAWN))
 
 
 def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
@@ -140,21 +149,21 @@ def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
     )
 
 
-def _settled(call: CallState) -> CallState:
-    return call if call.asks else replace(call, status=CallStatus.READY)
+def _ready_if_answered(call: CallState) -> CallState:
+    return call if call.pending_approvals else replace(call, status=CallStatus.READY)
 
 
-def _patched(
-    draft: Draft, call: CallState, one: ApprovalAsk, decision: ApprovalDecision
+def _with_new_input(
+    draft: Draft, call: CallState, request: ApprovalRequest, decision: ApprovalDecision
 ) -> CallState:
-    # What was granted for the old arguments does not count for the new ones. But whoever gave
-    # these was asked about this kind of permission and is not asked about it again.
+    # What was granted for the old arguments does not count for the new ones. But the person who
+    # gave these was asked about this kind of permission and is not asked about it again.
     withdraw(draft, call)
     return replace(
         call,
         input=decision.input,
         status=CallStatus.NEW,
-        asks=(),
-        granted=(one.id,),
-        vouched=(*call.vouched, one.kind),
+        pending_approvals=(),
+        granted=(request.id,),
+        vouched=(*call.vouched, request.kind),
     )

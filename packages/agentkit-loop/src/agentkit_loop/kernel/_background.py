@@ -26,7 +26,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_loop.events import ToolResultReceived
-from agentkit_loop.kernel._approvals import asked, start_tool, withdraw
+from agentkit_loop.kernel._approvals import start_tool, suspend, withdraw
 from agentkit_loop.kernel._canned_results import CANCELLED, DENIED, TIMED_OUT, error_result
 from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
@@ -78,7 +78,7 @@ def terminate(draft: Draft, result: ToolResult) -> CallState:
 def asks(draft: Draft, call: CallState, given: ToolAsked) -> Phase:
     """A background call stops and asks; no turn waits for it."""
     draft.abort(call.timeout_id)
-    call = asked(draft, replace(call, effect_id=None, timeout_id=None), given, background=True)
+    call = suspend(draft, replace(call, effect_id=None, timeout_id=None), given, background=True)
     if call.status is CallStatus.READY:
         call = start_tool(draft, call, detaches=True)
     draft.set_background(call)

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalRequest,
     Item,
     JsonValue,
     ModelOptions,
@@ -31,7 +32,7 @@ from agentkit_core import (
 )
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._effects import EffectId
-from agentkit_loop.kernel._status import ApprovalAsk, ApprovalDecision
+from agentkit_loop.kernel._status import ApprovalDecision
 
 
 class Lane(StrEnum):
@@ -233,7 +234,7 @@ class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
 class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
     """`Preflight`: someone has to be asked first; then the call may run, as is said here."""
 
-    asks: tuple[ApprovalAsk, ...]
+    requests: tuple[ApprovalRequest, ...]
     input: dict[str, JsonValue] | None = None
     exclusive: bool = False
     repeatable: bool = False
@@ -275,7 +276,7 @@ class ToolAsked(_Answer, frozen=True, tag="tool_asked"):
         takes_denials: Whether the tool is told of denials too; otherwise a denial ends the call.
     """
 
-    asks: tuple[ApprovalAsk, ...]
+    requests: tuple[ApprovalRequest, ...]
     token: JsonValue = None
     takes_denials: bool = False
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalId, ToolFailure
+from agentkit_core import ApprovalId, ApprovalRequest, ToolFailure
 from agentkit_loop.kernel import _background as background
-from agentkit_loop.kernel._approvals import LOST_KIND, ask, yield_asks
+from agentkit_loop.kernel._approvals import LOST_KIND, request_approval, yield_approvals
 from agentkit_loop.kernel._canned_results import RUN_AGAIN, UNKNOWN, error_result
 from agentkit_loop.kernel._config import LostTool
 from agentkit_loop.kernel._draft import Draft
@@ -18,7 +18,6 @@ from agentkit_loop.kernel._effects import Preflight, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import EffectLost
 from agentkit_loop.kernel._rounds import pump, put_call, set_call, settle
 from agentkit_loop.kernel._state import CallState, CallStatus
-from agentkit_loop.kernel._status import ApprovalAsk
 from agentkit_loop.kernel._table import Phase
 
 
@@ -70,13 +69,13 @@ def _lost_tool(draft: Draft, effect: StartTool) -> Phase:
     draft.abort(call.timeout_id)
     draft.abort(call.detach_id)
     call = replace(call, effect_id=None, timeout_id=None, detach_id=None)
-    call = ask(draft, call, (_whether_to_run_again(call),), background=aside)
+    call = request_approval(draft, call, (_whether_to_run_again(call),), background=aside)
     if aside:
         draft.set_background(call)
-        yield_asks(draft)
+        yield_approvals(draft)
         return draft.phase
     put_call(draft, call)
-    yield_asks(draft)
+    yield_approvals(draft)
     return pump(draft)
 
 
@@ -92,15 +91,13 @@ def unknown_outcome(draft: Draft, call: CallState) -> Phase:
     return pump(draft)
 
 
-def _whether_to_run_again(call: CallState) -> ApprovalAsk:
+def _whether_to_run_again(call: CallState) -> ApprovalRequest:
     # What was granted is counted in the id: a call that is lost twice is asked about twice.
-    return ApprovalAsk(
-        ApprovalId(f"{LOST_KIND}:{call.id}:{len(call.granted)}"),
-        call.id,
-        call.name,
-        call.input,
-        LOST_KIND,
-        RUN_AGAIN.format(name=call.name),
+    return ApprovalRequest(
+        id=ApprovalId(f"{LOST_KIND}:{call.id}:{len(call.granted)}"),
+        call=call.part,
+        kind=LOST_KIND,
+        summary=RUN_AGAIN.format(name=call.name),
     )
 
 

@@ -248,7 +248,7 @@ def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
         effect_id=None,
         timeout_id=None,
         detach_id=None,
-        asks=(),
+        pending_approvals=(),
         result=result,
     )
     put_call(draft, closed)

@@ -13,11 +13,13 @@ from msgspec import Struct, field
 
 from agentkit_core import (
     ApprovalId,
+    ApprovalRequest,
     Item,
     JsonValue,
     MetadataMap,
     ModelOptions,
     SessionId,
+    ToolCall,
     ToolCallId,
     ToolResult,
     Transcript,
@@ -26,10 +28,9 @@ from agentkit_core import (
 )
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId
-from agentkit_loop.kernel._status import ApprovalAsk
 from agentkit_loop.kernel._table import Phase
 
-STATE_VERSION: Final = 2
+STATE_VERSION: Final = 3
 """Grows when the meaning of a stored state changes; `_snapshot` upgrades older ones."""
 
 Batch = tuple[Item, ...]
@@ -65,7 +66,7 @@ class CallState(Struct, frozen=True, omit_defaults=True):
         exclusive: Whether nothing may run beside it.
         repeatable: Whether it may be run again when whoever ran it is lost.
         started: Whether it has begun to run, maybe to stop and ask later.
-        asks: What is still to be answered.
+        pending_approvals: What a person still has to answer.
         vouched: Kinds of permission that are not asked again: someone gave the input that it runs
             with when asked for them.
         token: What the tool left when it stopped to ask.
@@ -86,7 +87,7 @@ class CallState(Struct, frozen=True, omit_defaults=True):
     exclusive: bool = False
     repeatable: bool = False
     started: bool = False
-    asks: tuple[ApprovalAsk, ...] = ()
+    pending_approvals: tuple[ApprovalRequest, ...] = ()
     granted: tuple[ApprovalId, ...] = ()
     vouched: tuple[str, ...] = ()
     answers: dict[ApprovalId, JsonValue] = field(default_factory=dict)
@@ -96,6 +97,11 @@ class CallState(Struct, frozen=True, omit_defaults=True):
     spent: Usage = Usage()
     result: ToolResult | None = None
     metadata: MetadataMap = field(default_factory=dict)
+
+    @property
+    def part(self) -> ToolCall:
+        """The call as it would run."""
+        return ToolCall(self.id, self.name, self.input, metadata=self.metadata)
 
 
 class Failing(Struct, frozen=True):
@@ -209,9 +215,13 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     out: dict[EffectId, AnsweredEffect] = field(default_factory=dict)
 
     @property
-    def asks(self) -> tuple[ApprovalAsk, ...]:
-        """What waits for a person: for background calls, then for the turn in call order."""
+    def pending_approvals(self) -> tuple[ApprovalRequest, ...]:
+        """What a person has to answer: for background calls, then for the turn in call order."""
         calls = () if self.turn is None else self.turn.calls
         if not self.background and not calls:
             return ()
-        return tuple(ask for call in (*self.background.values(), *calls) for ask in call.asks)
+        return tuple(
+            request
+            for call in (*self.background.values(), *calls)
+            for request in call.pending_approvals
+        )

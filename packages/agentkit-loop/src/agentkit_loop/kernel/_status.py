@@ -4,39 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from agentkit_core import ApprovalId, ApprovalKind, JsonValue, MetadataMap, ToolCallId
+from agentkit_core import ApprovalRequest, JsonValue, ToolCallId
 from agentkit_loop.events import TurnResult
-
-
-class ApprovalAsk(Struct, frozen=True, omit_defaults=True):
-    """A call that waits until someone says yes or no, or gives an answer.
-
-    Attributes:
-        id: A fingerprint of what is asked; two calls that want the same have the same.
-        name: The tool.
-        input: What it would run with.
-        kind: What kind of permission: `tool.delete_file`, `filesystem.write`, …
-        summary: What would be done, for people.
-        reason: Why it has to be asked, for people.
-        metadata: The facts of the request.
-        want: A yes; or data (a question), or a login: the tool is given the decision's `answer`.
-        schema: For questions: JSON Schema of the answer that is wanted.
-        background: Whether the call goes on in the background, so that no turn waits for it.
-    """
-
-    id: ApprovalId
-    call_id: ToolCallId
-    name: str
-    input: dict[str, JsonValue]
-    kind: str
-    summary: str
-    reason: str | None = None
-    metadata: MetadataMap = field(default_factory=dict)
-    want: ApprovalKind = ApprovalKind.APPROVAL
-    schema: dict[str, JsonValue] | None = None
-    background: bool = False
 
 
 class GrantScope(StrEnum):
@@ -73,14 +44,18 @@ class _Step(Struct, frozen=True, omit_defaults=True, tag_field="type"):
 class WaitingForApproval(_Step, frozen=True, tag="approval_requested"):
     """Calls wait for approval; the turn goes on when each is approved or denied.
 
-    A host is handed it when all else of the turn is done. `ApprovalRequired` is told at once, and
-    who approves at once has the call run beside its siblings.
+    The host gets it when nothing else of the turn can be done. The event `ApprovalRequired` comes
+    at once, and a call that is approved at once runs beside the others.
 
     Attributes:
-        asks: All that are open: those of background calls, then the turn's in call order.
+        requests: All requests that nobody has answered: those of background calls, then those of
+            the turn in call order.
+        background: The ids of those calls that run in the background, so that no turn waits for
+            them; often empty.
     """
 
-    asks: tuple[ApprovalAsk, ...]
+    requests: tuple[ApprovalRequest, ...]
+    background: tuple[ToolCallId, ...] = ()
 
 
 class AwaitingInput(_Step, frozen=True, tag="awaiting_input"):

@@ -10,7 +10,7 @@ newer ones are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +21,7 @@ from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptE
 from agentkit_loop.kernel._effects import Effect, Emit, Yield
 from agentkit_loop.kernel._state import STATE_VERSION, State
 from agentkit_loop.persistence._records import LogEntry, Saved
+from agentkit_loop.persistence._upgrades import upgrade
 from agentkit_loop.persistence._validate import contradiction
 
 Told = Emit | Yield
@@ -110,48 +111,6 @@ def _replayed(log: Iterable[LogEntry]) -> tuple[Transcript, frozenset[ToolCallId
     return transcript, frozenset(retired)
 
 
-# upgrades: each makes a stored state of one version, as plain JSON, one of the next
-
-
-def _from_1(state: dict[str, Any]) -> dict[str, Any]:
-    seen = state.pop("seen_calls", [])
-    items = state.get("transcript", [])
-    there = {
-        part.get("id")
-        for item in items
-        for part in item.get("parts", [])
-        if part.get("type") == "tool_call"
-    }
-    state |= {
-        "calls": len(seen),
-        "retired_calls": [call_id for call_id in seen if call_id not in there],
-    }
-    turn = state.get("turn")
-    if turn is not None:
-        # It had all of the turn's items beside the transcript.
-        turn |= {
-            "first": len(items),
-            "tool_calls": sum(
-                part.get("type") == "tool_call"
-                for item in turn.get("produced", [])
-                for part in item.get("parts", [])
-            ),
-            "called": state.get("phase") == "calling",
-            "started_at": state.get("clock", 0),
-        }
-        for call in turn.get("calls", []):
-            call["started"] = call.get("status") == "running"
-    for effect in state.get("out", {}).values():
-        if effect.get("type") == "start_tool":
-            # Nobody said so then; whoever was asked to run it may have begun.
-            effect["started"] = True
-    return state
-
-
-_UPGRADES: Final[Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {1: _from_1}
-"""From a version to the one after it."""
-
-
 def _transcript_of(kind: type, value: Any) -> Any:
     if kind is Transcript:
         try:
@@ -203,12 +162,6 @@ _HEAD_VERSION: Final = msgspec.json.Decoder(_VersionedHead)
 
 def _upgraded(data: bytes, version: int, path: tuple[str, ...]) -> bytes:
     whole = msgspec.json.decode(data)
-    state = whole["state"] if path else whole
-    for one in range(version, STATE_VERSION):
-        try:
-            state = _UPGRADES[one](state)
-        except (AttributeError, LookupError, TypeError) as error:
-            reason = f"it is not what version {one} was like: {error}"
-            raise RecordError("state", reason) from error
-    state["version"] = STATE_VERSION
-    return msgspec.json.encode({**whole, "state": state} if path else state)
+    state, told = (whole["state"], whole.get("told", ())) if path else (whole, ())
+    upgrade(state, told, version)
+    return msgspec.json.encode(whole)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from agentkit_core import (
     ApprovalId,
     ApprovalKind,
+    ApprovalRequest,
     FailureKind,
     FinishReason,
     Item,
@@ -57,7 +58,6 @@ from agentkit_loop.kernel._inputs import (
     ToolStarted,
 )
 from agentkit_loop.kernel._state import State
-from agentkit_loop.kernel._status import ApprovalAsk
 from agentkit_loop.kernel._table import Phase
 
 
@@ -137,16 +137,14 @@ def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
 
 def _tool_asks(effect: StartTool, chance: Random) -> ToolAsked:
     want = chance.choice(list(ApprovalKind))
-    ask = ApprovalAsk(
-        ApprovalId(f"{want}:{len(effect.answers) + len(effect.granted) + len(effect.denied)}"),
-        effect.call_id,
-        effect.name,
-        effect.input,
-        str(want),
-        "asks in the middle",
+    request = ApprovalRequest(
+        id=ApprovalId(f"{want}:{len(effect.answers) + len(effect.granted) + len(effect.denied)}"),
+        call=ToolCall(effect.call_id, effect.name, effect.input),
+        kind=str(want),
+        summary="asks in the middle",
         want=want,
     )
-    return ToolAsked(effect.id, (ask,), {"at": 1}, takes_denials=chance.random() < 0.3)
+    return ToolAsked(effect.id, (request,), {"at": 1}, takes_denials=chance.random() < 0.3)
 
 
 def _model_answer(state: State, effect: CallModel, chance: Random, *, well: bool) -> Input:
@@ -196,13 +194,11 @@ def _verdict(effect: Preflight, chance: Random, temper: Temper, *, well: bool) -
         return PreflightRefused(effect.id, refusal, stop=chance.random() < 0.1)
     kinds = [kind for kind in ("read", "write", "send") if chance.random() < 0.5]
     asks = tuple(
-        ApprovalAsk(
-            ApprovalId(f"{kind}:{effect.input.get('patched', 0)}"),
-            effect.call_id,
-            effect.name,
-            effect.input,
-            kind,
-            f"{kind} something",
+        ApprovalRequest(
+            id=ApprovalId(f"{kind}:{effect.input.get('patched', 0)}"),
+            call=ToolCall(effect.call_id, effect.name, effect.input),
+            kind=kind,
+            summary=f"{kind} something",
         )
         for kind in kinds
         # Now and then someone is asked for what is granted.

@@ -162,7 +162,7 @@ def _input(state: State, chance: Random, temper: Temper, at: int) -> Input:
     if state.phase is Phase.IDLE and chance.random() < 0.3:
         return Continue(redrive=chance.random() < 0.3)
     if chance.random() < temper.patience:
-        if state.asks and chance.random() < 0.4:
+        if state.pending_approvals and chance.random() < 0.4:
             return _resolution(state, chance)
         answer = any_answer(state, chance, temper, well=False)
         if answer is not None:
@@ -218,14 +218,14 @@ def _cooperative(state: State, chance: Random, temper: Temper) -> Input:
     answer = any_answer(state, chance, temper, well=True)
     if answer is not None:
         return answer
-    if state.asks:
-        ask = state.asks[0]
-        return Resolve(ask.id, ApprovalDecision(approve=True), ask.call_id)
+    if state.pending_approvals:
+        ask = state.pending_approvals[0]
+        return Resolve(ask.id, ApprovalDecision(approve=True), ask.call.id)
     return Continue()
 
 
 def _resolution(state: State, chance: Random) -> Resolve:
-    ask = chance.choice(state.asks)
+    ask = chance.choice(state.pending_approvals)
     patched = {"patched": chance.randint(0, 9)} if chance.random() < 0.2 else None
     decision = ApprovalDecision(
         approve=chance.random() < 0.7,
@@ -233,4 +233,4 @@ def _resolution(state: State, chance: Random) -> Resolve:
         answer="an answer",
         scope=chance.choice(list(GrantScope)),
     )
-    return Resolve(ask.id, decision, ask.call_id)
+    return Resolve(ask.id, decision, ask.call.id)

@@ -166,7 +166,9 @@ class Children:
 
     def pause(self, at: int, suspension: Suspension) -> None:
         """Record that a call waits."""
-        asked = () if suspension.takes_denials else tuple(one.id for one in suspension.asks)
+        asked = (
+            () if suspension.takes_denials else tuple(request.id for request in suspension.requests)
+        )
         self._calls[at] = replace(self._calls[at], token=suspension.token, asked=asked)
 
     @property

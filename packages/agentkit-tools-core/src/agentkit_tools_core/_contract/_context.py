@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from agentkit_core import ApprovalId, ApprovalKind, JsonValue, ToolResult
+from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, JsonValue, ToolResult
 from agentkit_core.json import canonical_json
-from agentkit_tools_core._contract._approval import ApprovalRequest
+from agentkit_tools_core._contract._approval import approval_request
 from agentkit_tools_core._contract._child_calls import Caller, read_token
 from agentkit_tools_core._contract._permissions import PermissionRequest
 from agentkit_tools_core._contract._request import ToolInvocation
@@ -202,7 +202,7 @@ class ToolContext:
 
     def suspend(
         self,
-        asks: Sequence[ApprovalRequest],
+        requests: Sequence[ApprovalRequest],
         *,
         token: JsonValue = None,
         takes_denials: bool = False,
@@ -213,7 +213,7 @@ class ToolContext:
         before it suspends, or it does so for ever.
 
         Args:
-            asks: What is asked; at least one. Their `call_id` is put right.
+            requests: What a person is asked for; at least one. Each gets this call as its `call`.
             token: Found in `context.token` on the next run: plain JSON, at most 1 MiB, which
                 is stored with the session. `ask` and its like leave the token as it is.
             takes_denials: Whether the tool is run again after a denial too; otherwise a denial
@@ -223,7 +223,7 @@ class ToolContext:
             ToolSuspended: Always.
             ValueError: Nothing is asked.
         """
-        raise ToolSuspended(asks, token=token, takes_denials=takes_denials)
+        raise ToolSuspended(requests, token=token, takes_denials=takes_denials)
 
     def _asked(
         self,
@@ -233,7 +233,9 @@ class ToolContext:
         reason: str | None = None,
         schema: dict[str, JsonValue] | None = None,
     ) -> JsonValue:
-        asked = ApprovalRequest.of(request, self.request.call_id, reason, want=want, schema=schema)
+        asked = approval_request(
+            request, self.request.call, reason=reason, want=want, schema=schema
+        )
         # What was denied once is denied even if an equal question was granted before.
         if asked.id in self.denied:
             raise ApprovalDenied(asked, self.denied[asked.id])

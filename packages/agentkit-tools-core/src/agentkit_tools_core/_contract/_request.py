@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCallId, TurnId
+from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCall, ToolCallId, TurnId
 
 
 class ToolInvocation(Struct, frozen=True, omit_defaults=True):
@@ -22,3 +22,8 @@ class ToolInvocation(Struct, frozen=True, omit_defaults=True):
     session_id: SessionId | None = None
     turn_id: TurnId | None = None
     metadata: MetadataMap = field(default_factory=dict)
+
+    @property
+    def call(self) -> ToolCall:
+        """The call as a part, with the arguments that the tool would run with."""
+        return ToolCall(self.call_id, self.name, self.input, metadata=self.metadata)

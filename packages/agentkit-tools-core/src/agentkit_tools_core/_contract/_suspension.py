@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import JsonValue, ToolCallId, ToolFailure, to_json
-from agentkit_tools_core._contract._approval import ApprovalRequest
+from agentkit_core import ApprovalRequest, JsonValue, ToolCall, ToolFailure, to_json
 from agentkit_tools_core._errors import ToolError
 
 MAX_TOKEN_BYTES: Final = 1 << 20
@@ -20,12 +19,13 @@ class Suspension(Struct, frozen=True, omit_defaults=True):
     """A call that waits for answers; with them it is run again from its start.
 
     Attributes:
-        asks: At least one, each id once; `call_id` is the request's, whatever the tool wrote there.
+        requests: What the call waits for: at least one, each id once. Each has this call as its
+            `call`, whatever the tool wrote there.
         token: To be handed back with the answers, as it is; at most 1 MiB as JSON.
         takes_denials: Whether a denial is handed to the tool as well; otherwise it ends the call.
     """
 
-    asks: tuple[ApprovalRequest, ...]
+    requests: tuple[ApprovalRequest, ...]
     token: JsonValue = None
     takes_denials: bool = False
 
@@ -41,7 +41,7 @@ class ToolSuspended(BaseException):
 
     def __init__(
         self,
-        asks: Sequence[ApprovalRequest],
+        requests: Sequence[ApprovalRequest],
         *,
         token: JsonValue = None,
         takes_denials: bool = False,
@@ -51,10 +51,12 @@ class ToolSuspended(BaseException):
         Raises:
             ValueError: Nothing is asked.
         """
-        if not asks:
+        if not requests:
             raise ValueError("a tool that suspends has to ask something, or nothing wakes it")
-        super().__init__("waits for an answer: " + "; ".join(one.summary for one in asks))
-        self.asks = tuple(asks)
+        super().__init__(
+            "waits for an answer: " + "; ".join(request.summary for request in requests)
+        )
+        self.requests = tuple(requests)
         self.token = token
         self.takes_denials = takes_denials
 
@@ -62,11 +64,11 @@ class ToolSuspended(BaseException):
 class ApprovalDenied(ToolError):
     """What a tool asked for in the middle of its run was denied."""
 
-    def __init__(self, ask: ApprovalRequest, reason: str | None = None) -> None:
+    def __init__(self, request: ApprovalRequest, reason: str | None = None) -> None:
         super().__init__(
-            reason or f"This was denied: {ask.summary}", failure=ToolFailure.PERMISSION_DENIED
+            reason or f"This was denied: {request.summary}", failure=ToolFailure.PERMISSION_DENIED
         )
-        self.ask = ask
+        self.request = request
         self.reason = reason
 
 
@@ -86,7 +88,7 @@ def suspension_in(error: BaseException) -> ToolSuspended | None:
     if any(one.token != first.token for one in suspended):
         return None
     return ToolSuspended(
-        [ask for one in suspended for ask in one.asks],
+        [request for one in suspended for request in one.requests],
         token=first.token,
         takes_denials=any(one.takes_denials for one in suspended),
     )
@@ -100,9 +102,9 @@ def is_failure(error: BaseException) -> bool:
     return all(isinstance(one, (Exception, ToolSuspended)) for one in _leaves(error))
 
 
-def labelled(asks: Sequence[ApprovalRequest], call_id: ToolCallId) -> tuple[ApprovalRequest, ...]:
-    """Put a call's id on questions, each of them once."""
-    return tuple({one.id: replace(one, call_id=call_id) for one in asks}.values())
+def requests_of(call: ToolCall, requests: Sequence[ApprovalRequest]) -> tuple[ApprovalRequest, ...]:
+    """Set the call of approval requests; of several with one id, the last stays."""
+    return tuple({request.id: replace(request, call=call) for request in requests}.values())
 
 
 def checked_token(token: JsonValue) -> JsonValue:

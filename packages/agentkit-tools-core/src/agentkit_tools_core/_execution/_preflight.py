@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from agentkit_core import ApprovalId, JsonValue, ToolFailure, ToolResult, to_json
+from agentkit_core import ApprovalId, ApprovalRequest, JsonValue, ToolFailure, ToolResult, to_json
 from agentkit_core.json import without_lone_surrogates
-from agentkit_tools_core._contract._approval import ApprovalRequest
+from agentkit_tools_core._contract._approval import approval_request
 from agentkit_tools_core._contract._outcome import error_result
 from agentkit_tools_core._contract._permissions import (
     Ask,
@@ -93,7 +93,7 @@ def permitted(
         if isinstance(decision, Deny):
             return Refused(denied_result(request, f"Permission denied: {decision.reason}"))
         if isinstance(decision, Ask):
-            approval = ApprovalRequest.of(one, request.call_id, decision.reason)
+            approval = approval_request(one, request.call, reason=decision.reason)
             if approval.id not in granted:
                 missing[approval.id] = approval
     return NeedsApproval(tuple(missing.values())) if missing else None

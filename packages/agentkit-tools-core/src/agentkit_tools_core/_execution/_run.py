@@ -26,7 +26,7 @@ from agentkit_tools_core._contract._suspension import (
     TokenRefused,
     ToolSuspended,
     is_failure,
-    labelled,
+    requests_of,
     suspension_in,
 )
 from agentkit_tools_core._contract._tool import Tool
@@ -169,8 +169,8 @@ class Run:
             except TokenRefused as error:
                 found = self._failed(error)
             else:
-                asks = labelled(found.asks, self._request.call_id)
-                return Suspension(asks, token, found.takes_denials)
+                requests = requests_of(self._request.call, found.requests)
+                return Suspension(requests, token, found.takes_denials)
         usage = self._children.usage
         if usage is None or found.result.usage is not None:
             return found
@@ -188,7 +188,7 @@ class Run:
         if isinstance(found, Suspension):
             self._children.pause(at, found)
             # A denial goes to the executor, which makes it the child's result.
-            raise ToolSuspended(found.asks, token=self._before.own, takes_denials=True)
+            raise ToolSuspended(found.requests, token=self._before.own, takes_denials=True)
         self._children.finish(at, found.result)
         return found.result
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from agentkit_core import ToolCallId
+from agentkit_core import ApprovalRequest, ToolCallId
 from agentkit_loop.events import (
     InputWithdrawn,
     RunFinished,
@@ -15,7 +15,7 @@ from agentkit_loop.events import (
     ToolProgress,
 )
 from agentkit_loop.kernel import _background as background
-from agentkit_loop.kernel._approvals import LOST_KIND, grant, resolve, yield_asks
+from agentkit_loop.kernel._approvals import LOST_KIND, grant, resolve, yield_approvals
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import EffectId, StartTool
 from agentkit_loop.kernel._inputs import (
@@ -40,7 +40,7 @@ from agentkit_loop.kernel._inputs import (
 from agentkit_loop.kernel._recovery import lost, unknown_outcome
 from agentkit_loop.kernel._rounds import find_call, put_call
 from agentkit_loop.kernel._state import CallState
-from agentkit_loop.kernel._status import ApprovalAsk, Busy, Closed, GrantScope
+from agentkit_loop.kernel._status import Busy, Closed, GrantScope
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import queue
 
@@ -74,7 +74,7 @@ def unqueued(draft: Draft, given: Unqueue) -> Phase:
 
 def continued(draft: Draft, given: Continue) -> Phase:
     """Show the host again what waits for it, if anything does."""
-    if not yield_asks(draft):
+    if not yield_approvals(draft):
         draft.give(Busy())
     return draft.phase
 
@@ -129,7 +129,7 @@ def spent(draft: Draft, given: ToolSpent) -> Phase:
 def tool_asked(draft: Draft, given: ToolAsked) -> Phase:
     """A background call stops and asks."""
     phase = background.asks(draft, _aside(draft, given.effect_id), given)
-    yield_asks(draft)
+    yield_approvals(draft)
     return phase
 
 
@@ -148,22 +148,22 @@ def timer_fired(draft: Draft, given: TimerFired) -> Phase:
 
 
 def resolved(draft: Draft, given: Resolve) -> Phase:
-    """An ask of a background call is answered; any other is not known here."""
-    found = find_ask(draft, given, tuple(draft.background.values()))
-    if found is None:
+    """Take a decision on a background call; no other call is known here."""
+    pending = find_pending(tuple(draft.background.values()), given)
+    if pending is None:
         draft.diagnose(f"no approval {given.approval_id!r} is open")
         return draft.phase
-    call, one = found
-    call = resolve(draft, call, one, given.decision)
+    call, request = pending
+    call = resolve(draft, call, request, given.decision)
     draft.set_background(call)
     if not given.decision.approve:
-        if one.kind == LOST_KIND:
+        if request.kind == LOST_KIND:
             return unknown_outcome(draft, call)
         if not call.takes_denials:
             return background.denied(draft, call, given.decision.reason)
     grant_siblings(draft, given)
     phase = background.resolved(draft, call)
-    yield_asks(draft)
+    yield_approvals(draft)
     return phase
 
 
@@ -194,15 +194,15 @@ def shut(draft: Draft) -> Phase:
     return Phase.CLOSED
 
 
-def find_ask(
-    draft: Draft, given: Resolve, calls: tuple[CallState, ...]
-) -> tuple[CallState, ApprovalAsk] | None:
-    """Find the ask that is answered, among those of some calls."""
+def find_pending(
+    calls: tuple[CallState, ...], answer: Resolve
+) -> tuple[CallState, ApprovalRequest] | None:
+    """Find the pending approval that the host has decided, among those of some calls."""
     for call in calls:
-        if given.call_id in (None, call.id):
-            for one in call.asks:
-                if one.id == given.approval_id:
-                    return call, one
+        if answer.call_id in (None, call.id):
+            for request in call.pending_approvals:
+                if request.id == answer.approval_id:
+                    return call, request
     return None
 
 

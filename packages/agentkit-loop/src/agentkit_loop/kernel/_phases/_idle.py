@@ -6,7 +6,7 @@ from typing import Final
 
 from agentkit_core import Transcript
 from agentkit_loop.kernel import _background as background
-from agentkit_loop.kernel._approvals import yield_asks
+from agentkit_loop.kernel._approvals import yield_approvals
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Close, Continue, Reset, Unqueue
 from agentkit_loop.kernel._phases._common import ANYWHERE, Handlers, shut, unqueued
@@ -19,7 +19,7 @@ def continued(draft: Draft, given: Continue) -> Phase:
     """Begin a turn, if there is anything to begin it with."""
     if draft.inputs or draft.notices or (given.redrive and wants_answer(draft.transcript)):
         return begin_turn(draft)
-    if not yield_asks(draft):
+    if not yield_approvals(draft):
         draft.give(AwaitingInput())
     return Phase.IDLE
 

@@ -12,7 +12,13 @@ from msgspec.structs import replace
 
 from agentkit_core import ToolFailure
 from agentkit_loop.events import TurnEnd
-from agentkit_loop.kernel._approvals import LOST_KIND, ask, asked, resolve, yield_asks
+from agentkit_loop.kernel._approvals import (
+    LOST_KIND,
+    request_approval,
+    resolve,
+    suspend,
+    yield_approvals,
+)
 from agentkit_loop.kernel._canned_results import (
     CANCELLED,
     CANCELLED_UNSTARTED,
@@ -80,10 +86,10 @@ def refused(draft: Draft, given: PreflightRefused) -> Phase:
 
 def preflight_asked(draft: Draft, given: PreflightAsked) -> Phase:
     """The call waits for what is neither granted nor vouched for."""
-    call = ask(draft, _checked(draft, given), given.asks)
+    call = request_approval(draft, _checked(draft, given), given.requests)
     put_call(draft, call)
-    if call.asks:
-        yield_asks(draft)
+    if call.pending_approvals:
+        yield_approvals(draft)
     return pump(draft)
 
 
@@ -109,16 +115,16 @@ def _bounded(seconds: float | None) -> float | None:
 
 def resolved(draft: Draft, given: Resolve) -> Phase:
     """One ask is answered; with the last one the call is free, or has its result."""
-    found = anywhere.find_ask(draft, given, draft.turn.calls)
-    if found is None:
+    pending = anywhere.find_pending(draft.turn.calls, given)
+    if pending is None:
         phase = anywhere.resolved(draft, given)
         return pump(draft) if phase is Phase.ROUND else phase
-    call, one = found
+    call, request = pending
     decision = given.decision
-    call = resolve(draft, call, one, decision)
+    call = resolve(draft, call, request, decision)
     put_call(draft, call)
     if not decision.approve:
-        if one.kind == LOST_KIND:
+        if request.kind == LOST_KIND:
             return unknown_outcome(draft, call)
         if not call.takes_denials:
             text = decision.reason or DENIED.format(name=call.name)
@@ -128,7 +134,7 @@ def resolved(draft: Draft, given: Resolve) -> Phase:
     anywhere.grant_siblings(draft, given)
     phase = pump(draft)
     if phase is Phase.ROUND:
-        yield_asks(draft)
+        yield_approvals(draft)
     return phase
 
 
@@ -140,10 +146,10 @@ def tool_asked(draft: Draft, given: ToolAsked) -> Phase:
     draft.abort(call.timeout_id)
     draft.abort(call.detach_id)
     call = replace(call, effect_id=None, timeout_id=None, detach_id=None)
-    call = asked(draft, call, given)
+    call = suspend(draft, call, given)
     put_call(draft, call)
-    if call.asks:
-        yield_asks(draft)
+    if call.pending_approvals:
+        yield_approvals(draft)
     return pump(draft)
 
 

@@ -1,0 +1,118 @@
+"""Upgrades: stored states of older versions, made into states of the newest.
+
+Each upgrade takes plain JSON of one version and makes JSON of the next of it. None looks at
+anything but what is stored, so a state can be upgraded anywhere and at any time.
+
+    1    `seen_calls` in place of a count; a turn had all of its items beside the transcript
+    2    approvals without their call: `ApprovalAsk` in states, flat fields in events
+    3    this one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from agentkit_core import RecordError
+from agentkit_loop.kernel._state import STATE_VERSION
+
+Json = dict[str, Any]
+"""A JSON object as it is stored."""
+
+
+def upgrade(state: Json, told: Sequence[Json], version: int) -> None:
+    """Make what is stored of a session what the newest version would have stored, in place.
+
+    Args:
+        state: The state.
+        told: What was stored beside it of the last step: its events and statuses, in order. Empty
+            for a snapshot.
+        version: The version that wrote both.
+
+    Raises:
+        RecordError: The state is not what that version wrote.
+    """
+    for number in range(version, STATE_VERSION):
+        try:
+            _UPGRADES[number](state, told)
+        except (AttributeError, LookupError, TypeError) as error:
+            reason = f"it is not a valid state of version {number}: {error}"
+            raise RecordError("state", reason) from error
+    state["version"] = STATE_VERSION
+
+
+def _from_1(state: Json, told: Sequence[Json]) -> None:
+    seen = state.pop("seen_calls", [])
+    items = state.get("transcript", [])
+    in_transcript = {
+        part.get("id")
+        for item in items
+        for part in item.get("parts", [])
+        if part.get("type") == "tool_call"
+    }
+    state |= {
+        "calls": len(seen),
+        "retired_calls": [call_id for call_id in seen if call_id not in in_transcript],
+    }
+    turn = state.get("turn")
+    if turn is not None:
+        turn |= {
+            "first": len(items),
+            "tool_calls": sum(
+                part.get("type") == "tool_call"
+                for item in turn.get("produced", [])
+                for part in item.get("parts", [])
+            ),
+            "called": state.get("phase") == "calling",
+            "started_at": state.get("clock", 0),
+        }
+        for call in turn.get("calls", []):
+            call["started"] = call.get("status") == "running"
+    for effect in state.get("out", {}).values():
+        if effect.get("type") == "start_tool":
+            # Drivers did not say so then; the tool may have been started.
+            effect["started"] = True
+
+
+def _from_2(state: Json, told: Sequence[Json]) -> None:
+    calls = list(_calls(state))
+    parts = {call["id"]: _part(call, call["id"]) for call in calls}
+    for call in calls:
+        if "asks" in call:
+            call["pending_approvals"] = [_request(ask) for ask in call.pop("asks")]
+    for effect in told:
+        event, status = effect.get("event", {}), effect.get("step", {})
+        if event.get("type") == "approval_required":
+            part = parts.get(event["call_id"], {"id": event["call_id"], "name": ""})
+            request = {"id": event.pop("approval_id"), "call": {"type": "tool_call"} | part}
+            request |= {
+                name: event.pop(name) for name in ("kind", "summary", "want") if name in event
+            }
+            del event["call_id"]
+            event["request"] = request
+        if status.get("type") == "approval_requested":
+            asks = status.pop("asks")
+            aside = dict.fromkeys(ask["call_id"] for ask in asks if ask.get("background"))
+            status |= {"background": list(aside), "requests": [_request(ask) for ask in asks]}
+
+
+def _request(ask: Json) -> Json:
+    call = _part(ask, ask["call_id"])
+    without = ("call_id", "name", "input", "background")
+    return {"call": call} | {name: ask[name] for name in ask if name not in without}
+
+
+def _part(call: Json, call_id: str) -> Json:
+    metadata = {"metadata": call["metadata"]} if "status" in call and "metadata" in call else {}
+    return {
+        "type": "tool_call", "id": call_id, "name": call["name"], "input": call["input"],
+    } | metadata  # fmt: skip
+
+
+def _calls(state: Json) -> Iterator[Json]:
+    yield from state.get("background", {}).values()
+    yield from (state.get("turn") or {}).get("calls", [])
+
+
+_UPGRADES: Final[Mapping[int, Callable[[Json, Sequence[Json]], None]]] = {1: _from_1, 2: _from_2}
+"""From a version to the one after it."""

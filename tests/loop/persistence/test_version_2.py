@@ -1,0 +1,143 @@
+"""States and heads of older versions load as what they were, and sessions go on from them.
+
+The files of version 2 were made by random walks. Beside each state stand its facts, written down
+by the code of that time.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agentkit_core import ApprovalRequest
+from agentkit_loop import (
+    ApprovalRequired,
+    CallState,
+    Cancel,
+    Effect,
+    Emit,
+    LogEntry,
+    Preflight,
+    Saved,
+    StartTimer,
+    StartTool,
+    State,
+    WaitingForApproval,
+    Yield,
+    decode_state,
+    encode_state,
+    step,
+)
+from agentkit_loop.persistence._snapshot import Told, decode_head
+
+STATES = Path(__file__).parents[1] / "states"
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (STATES / name).read_text(encoding="utf-8").splitlines()]
+
+
+def plain(value: object) -> Any:
+    return json.loads(msgspec.json.encode(value))
+
+
+def of_request(request: ApprovalRequest) -> list[Any]:
+    return [
+        request.id, request.call.id, request.call.name, plain(request.call.input), request.kind,
+        request.summary, request.reason, plain(request.metadata), str(request.want),
+        plain(request.schema),
+    ]  # fmt: skip
+
+
+def of_effect(effect: Effect) -> dict[str, Any]:
+    facts: dict[str, Any] = {"type": type(effect).__name__}
+    match effect:
+        case StartTimer():
+            facts |= {"at": effect.at, "why": str(effect.why), "call_id": effect.call_id}
+        case Preflight() | StartTool():
+            call = [effect.call_id, effect.name, plain(effect.input), plain(effect.metadata)]
+            facts |= {"call": call, "granted": list(effect.granted)}
+        case _:
+            pass
+    if isinstance(effect, StartTool):
+        facts |= {
+            "answers": plain(effect.answers), "denied": plain(effect.denied),
+            "token": plain(effect.token), "detaches": effect.detaches, "started": effect.started,
+        }  # fmt: skip
+    return facts
+
+
+def of_call(call: CallState) -> dict[str, Any]:
+    return {
+        "call": [call.id, call.name, plain(call.input), plain(call.metadata)],
+        "status": str(call.status),
+        "effects": [call.effect_id, call.timeout_id, call.detach_id],
+        "rules": [call.exclusive, call.repeatable, call.timeout_s, call.detach_after_s],
+        "started": call.started,
+        "granted": list(call.granted),
+        "vouched": list(call.vouched),
+        "answers": plain(call.answers),
+        "denied": plain(call.denied),
+        "token": plain(call.token),
+        "takes_denials": call.takes_denials,
+        "approvals": [of_request(request) for request in call.pending_approvals],
+    }
+
+
+def of_state(state: State) -> dict[str, Any]:
+    calls = () if state.turn is None else state.turn.calls
+    return {
+        "phase": str(state.phase),
+        "hooks": [state.config.mutate, state.config.check_finish],
+        "calls": [of_call(call) for call in calls],
+        "background": [of_call(call) for call in state.background.values()],
+        "out": {effect_id: of_effect(effect) for effect_id, effect in state.out.items()},
+    }
+
+
+def of_told(told: Told) -> list[Any]:
+    match told:
+        case Yield(step=WaitingForApproval(requests=requests, background=background)):
+            return ["waiting", [of_request(request) for request in requests], sorted(background)]
+        case Yield(step=status):
+            return [type(status).__name__]
+        case Emit(event=ApprovalRequired(request=request, background=in_background), number=number):
+            return [
+                "required", request.id, request.call.id, request.kind, request.summary,
+                str(request.want), in_background, number,
+            ]  # fmt: skip
+        case Emit(event=event, number=number):
+            return [type(event).__name__, number]
+
+
+@pytest.mark.parametrize("line", lines("v2_states.jsonl"), ids=lambda line: line["seed"])
+def test_a_snapshot_of_version_2_is_what_it_was(line: dict[str, Any]) -> None:
+    state = decode_state(json.dumps(line["state"]).encode())
+
+    assert of_state(state) == line["facts"]
+    assert decode_state(encode_state(state)) == state
+
+
+@pytest.mark.parametrize("line", lines("v2_heads.jsonl"), ids=lambda line: line["seed"])
+def test_what_a_store_has_of_version_2_is_what_it_was(line: dict[str, Any]) -> None:
+    log = msgspec.convert(line["log"], tuple[LogEntry, ...])
+    head = decode_head(Saved(9, json.dumps(line["head"]).encode(), log))
+
+    assert of_state(head.state) == line["facts"]
+    assert [of_told(told) for told in head.told] == line["told"]
+    assert decode_state(encode_state(head.state)) == head.state
+    state, _ = step(head.state, Cancel(), head.state.clock)
+    assert state.transcript.open_calls == ()
+
+
+def test_an_event_that_was_not_told_has_the_call_that_it_is_about() -> None:
+    names = set[str]()
+    for line in lines("v2_heads.jsonl"):
+        log = msgspec.convert(line["log"], tuple[LogEntry, ...])
+        for told in decode_head(Saved(9, json.dumps(line["head"]).encode(), log)).told:
+            if isinstance(told, Emit) and isinstance(told.event, ApprovalRequired):
+                names.add(told.event.request.call.name)
+
+    assert names == {"read", "write"}
