@@ -5,7 +5,8 @@ from __future__ import annotations
 from worker import Worker, run
 
 from agentkit_core import Item
-from agentkit_loop import Agent, Envelope
+from agentkit_loop import Agent
+from agentkit_loop.events import Envelope
 from agentkit_providers import HttpModel, connect
 from agentkit_tools_core import Tool, tool
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 import anyio
 
-from agentkit_loop import Agent, ContentDelta, ToolExecutionStarted, TurnFinished
+from agentkit_loop import Agent
+from agentkit_loop.events import ContentDelta, ToolExecutionStarted, TurnFinished
 from agentkit_loop.testing import ScriptedModel, call, say
 from agentkit_tools_core import tool
 

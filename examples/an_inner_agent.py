@@ -3,7 +3,8 @@
 import anyio
 
 from agentkit_core import JsonValue
-from agentkit_loop import Agent, Envelope, Finished, ToolProgress, WaitingForApproval
+from agentkit_loop import Agent, Finished, WaitingForApproval
+from agentkit_loop.events import Envelope, ToolProgress
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 

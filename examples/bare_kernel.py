@@ -17,12 +17,12 @@ from agentkit_core import (
     ToolCallId,
     ToolResult,
 )
-from agentkit_loop import (
+from agentkit_loop import Finished, decode_state, encode_state
+from agentkit_loop.kernel import (
     CallModel,
     Continue,
     Effect,
     Emit,
-    Finished,
     Input,
     ModelResponded,
     Preflight,
@@ -34,8 +34,6 @@ from agentkit_loop import (
     Submit,
     ToolDone,
     Yield,
-    decode_state,
-    encode_state,
     start,
     step,
 )

@@ -6,17 +6,8 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelRequest, ModelResponse, ToolResult
-from agentkit_loop import (
-    Agent,
-    Hook,
-    Limits,
-    LoopConfig,
-    Mutation,
-    MutationPoint,
-    RetryAnswer,
-    RunFacts,
-    TurnEnd,
-)
+from agentkit_loop import Agent, Hook, Limits, LoopConfig, Mutation, RetryAnswer, RunFacts, TurnEnd
+from agentkit_loop.events import MutationPoint
 from agentkit_loop.testing import ScriptedModel, call, say
 from agentkit_tools_core import Block, ToolFacts, ToolInvocation, tool
 

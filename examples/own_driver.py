@@ -8,8 +8,8 @@ and run by the same executor as everywhere; what needs a yes waits in `state.pen
 from collections.abc import Callable
 
 from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, ToolCall, ToolCallId
-from agentkit_loop import (
-    ApprovalDecision,
+from agentkit_loop import ApprovalDecision, decode_state, encode_state
+from agentkit_loop.kernel import (
     CallModel,
     Continue,
     Effect,
@@ -30,8 +30,6 @@ from agentkit_loop import (
     Submit,
     ToolDone,
     Yield,
-    decode_state,
-    encode_state,
     model_request,
     start,
     step,

@@ -1,7 +1,8 @@
 """A reporter is any callable of an envelope; this one keeps the time that each tool took."""
 
 from agentkit_core import ToolCallId
-from agentkit_loop import Agent, Envelope, ToolExecutionStarted, ToolResultReceived
+from agentkit_loop import Agent
+from agentkit_loop.events import Envelope, ToolExecutionStarted, ToolResultReceived
 from agentkit_loop.testing import ScriptedModel, call, say
 from agentkit_tools_core import tool
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from agentkit_loop import EDGES, Phase
+from agentkit_loop.kernel import EDGES, Phase
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "kernel.md"
 BEGIN: Final = "```mermaid\n"

@@ -27,6 +27,7 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_core.provider import AppendText, CommitPart, PartId
+from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
     ContentDelta,
     Diagnostic,
@@ -36,9 +37,7 @@ from agentkit_loop.events import (
     ModelCallFinished,
     RunStarted,
     ToolResultReceived,
-    TurnEnd,
     TurnFinished,
-    TurnResult,
     TurnStarted,
 )
 from agentkit_reporting import JsonlLine, JsonlReporter

@@ -41,6 +41,7 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
+from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
     ApprovalOutcome,
     ApprovalRequired,
@@ -63,9 +64,7 @@ from agentkit_loop.events import (
     ToolProgress,
     ToolResultReceived,
     TranscriptRewritten,
-    TurnEnd,
     TurnFinished,
-    TurnResult,
     TurnStarted,
 )
 from agentkit_reporting import TextReporter

@@ -20,6 +20,7 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_core.provider import AppendText, PartId
+from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
     AttemptSuperseded,
     ContentDelta,
@@ -27,9 +28,7 @@ from agentkit_loop.events import (
     ModelCallFinished,
     ModelCallStarted,
     ToolResultReceived,
-    TurnEnd,
     TurnFinished,
-    TurnResult,
 )
 from agentkit_reporting import UsageReporter, UsageSummary
 from support.runs import SESSION, enveloped

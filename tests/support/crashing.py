@@ -27,18 +27,19 @@ from agentkit_loop import (
     Agent,
     AwaitingInput,
     BlockingSession,
-    Envelope,
-    Event,
-    LogEntry,
-    Saved,
     Session,
     SessionStatus,
+    WaitingForApproval,
+)
+from agentkit_loop.events import (
+    Envelope,
+    Event,
     ToolCallRequested,
     ToolResultReceived,
     TurnFinished,
     TurnStarted,
-    WaitingForApproval,
 )
+from agentkit_loop.ports import LogEntry, Saved
 from agentkit_loop.stores import FileStore, MemoryStore, SqliteStore
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
 from agentkit_tools_core import FunctionTool, ToolContext, tool

@@ -25,8 +25,8 @@ import msgspec
 from msgspec import Struct
 
 from agentkit_core import from_json, to_json
-from agentkit_loop import Envelope
 from agentkit_loop.drivers import blocking, concurrent  # noqa: F401  (loaded once for all)
+from agentkit_loop.events import Envelope
 from agentkit_loop.stores import FileStore, SqliteStore
 from support.crashing import NAME, AnyStore, Dying, agent_in, live, live_blocking
 

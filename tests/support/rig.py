@@ -30,9 +30,10 @@ from agentkit_core import (
     ToolResult,
     Usage,
 )
-from agentkit_loop import (
+from agentkit_loop import ApprovalDecision, Lane, LoopConfig, TurnResult, decode_state, encode_state
+from agentkit_loop.events import Event, TurnFinished
+from agentkit_loop.kernel import (
     AnsweredEffect,
-    ApprovalDecision,
     CallModel,
     Cancel,
     CheckFinish,
@@ -40,11 +41,8 @@ from agentkit_loop import (
     Effect,
     EffectLost,
     Emit,
-    Event,
     FinishChecked,
     Input,
-    Lane,
-    LoopConfig,
     ModelFailed,
     ModelResponded,
     MutatorsDone,
@@ -66,11 +64,7 @@ from agentkit_loop import (
     ToolAsked,
     ToolDone,
     ToolStarted,
-    TurnFinished,
-    TurnResult,
     TurnState,
-    decode_state,
-    encode_state,
     resume,
     start,
     step,

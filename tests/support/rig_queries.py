@@ -1,6 +1,8 @@
 """Questions that many tests ask a rig, and rigs with a call in the background."""
 
-from agentkit_loop import ApprovalResolved, LoopConfig, StartTool, Yield
+from agentkit_loop import LoopConfig
+from agentkit_loop.events import ApprovalResolved
+from agentkit_loop.kernel import StartTool, Yield
 from support.rig import Rig
 
 

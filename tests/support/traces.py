@@ -7,28 +7,30 @@ turn_finished:error    with what matters    <finished> the host has the word
 
 from collections.abc import Iterable
 
-from agentkit_loop import (
-    Abort,
+from agentkit_loop.events import (
     ApprovalRequired,
     ApprovalResolved,
-    CallModel,
-    CheckFinish,
-    Effect,
-    Emit,
     Event,
     InputQueued,
     InputWithdrawn,
     ItemsAppended,
     MutationFinished,
+    ToolCallRequested,
+    TranscriptRewritten,
+    TurnFinished,
+)
+from agentkit_loop.kernel import (
+    Abort,
+    CallModel,
+    CheckFinish,
+    Effect,
+    Emit,
     Persist,
     Preflight,
     Prepare,
     RunMutators,
     StartTimer,
     StartTool,
-    ToolCallRequested,
-    TranscriptRewritten,
-    TurnFinished,
     Yield,
 )
 

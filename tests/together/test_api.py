@@ -55,7 +55,6 @@ FRONT_DOOR_LIMITS = {"agentkit_core": 80, "agentkit_tools_core": 60, "agentkit_l
 """How many names the front door of a package may have, so that it can be read in one go."""
 
 NOT_YET = {
-    "agentkit_loop": pytest.mark.xfail(strict=True, reason="kernel and events get doors next"),
     "agentkit_providers": pytest.mark.xfail(strict=True, reason="endpoints and model: next"),
 }
 """Packages whose doors are still being sorted; this has to be empty in the end."""

@@ -28,7 +28,8 @@ from agentkit_core import (
     Transcript,
     TurnId,
 )
-from agentkit_loop import Agent, ContentDelta, LoopConfig, TurnEnd, TurnFinished
+from agentkit_loop import Agent, LoopConfig, TurnEnd
+from agentkit_loop.events import ContentDelta, TurnFinished
 from agentkit_providers import HttpModel, connect
 
 pytest.importorskip("xllamacpp", reason="the llama session installs it")

@@ -19,16 +19,14 @@ from agentkit_core import (
 from agentkit_loop import (
     Agent,
     BackgroundDone,
-    ContentDelta,
-    Event,
     Finished,
     GrantScope,
     Limits,
     LoopConfig,
-    ToolProgress,
     TurnEnd,
     WaitingForApproval,
 )
+from agentkit_loop.events import ContentDelta, Event, ToolProgress
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import tool

@@ -9,16 +9,14 @@ import pytest
 from agentkit_core import SessionId
 from agentkit_loop import (
     Agent,
-    ContentDelta,
-    Envelope,
     Lane,
     ReporterFailed,
     SessionClosed,
     SessionView,
-    ToolResultReceived,
     TurnResult,
     TurnRunning,
 )
+from agentkit_loop.events import ContentDelta, Envelope, ToolResultReceived
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call
 from agentkit_tools_core import tool

@@ -6,7 +6,8 @@ import anyio
 import pytest
 
 from agentkit_core import ApprovalRequest, Item, SessionId
-from agentkit_loop import Agent, LogEntry, SessionClosed, TurnEnd, TurnResult
+from agentkit_loop import Agent, SessionClosed, TurnEnd, TurnResult
+from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_tools_core import tool

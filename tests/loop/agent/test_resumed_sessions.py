@@ -16,14 +16,8 @@ from agentkit_core import (
     ToolSpec,
 )
 from agentkit_core.provider import ModelEvent, ResponseStarted
-from agentkit_loop import (
-    Agent,
-    BlockingSession,
-    Finished,
-    LogEntry,
-    TurnResult,
-    WaitingForApproval,
-)
+from agentkit_loop import Agent, BlockingSession, Finished, TurnResult, WaitingForApproval
+from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import external_tool, tool

@@ -26,27 +26,29 @@ from agentkit_loop import (
     ApprovalDecision,
     ApprovalRequiredError,
     AwaitingInput,
-    Envelope,
-    Event,
     Execution,
     Finished,
-    ItemsAppended,
     Lane,
     LoopConfig,
-    ModelCallFinished,
     NothingToContinue,
-    Phase,
     Prompt,
     QueueMode,
     SessionClosed,
-    ToolExecutionStarted,
     TurnEnd,
-    TurnFinished,
     TurnRunning,
     UnknownApproval,
     WaitingForApproval,
     decode_state,
 )
+from agentkit_loop.events import (
+    Envelope,
+    Event,
+    ItemsAppended,
+    ModelCallFinished,
+    ToolExecutionStarted,
+    TurnFinished,
+)
+from agentkit_loop.kernel import Phase
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import ToolInvocation, tool
 from agentkit_tools_core.permissions import Ask, PermissionRequest, PolicyFacts

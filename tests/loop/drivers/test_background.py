@@ -12,18 +12,15 @@ from agentkit_loop import (
     Agent,
     AwaitingInput,
     BackgroundDone,
-    Event,
     Finished,
     Limits,
     LoopConfig,
     Session,
-    ToolDetached,
-    ToolResultReceived,
     TurnEnd,
-    TurnFinished,
     UnknownCall,
     WaitingForApproval,
 )
+from agentkit_loop.events import Event, ToolDetached, ToolResultReceived, TurnFinished
 from agentkit_loop.testing import Reply, ScriptedModel, call
 from agentkit_tools_core import ToolContext, tool
 

@@ -13,17 +13,8 @@ import pytest
 
 from agentkit_core import Item, ModelRequest, SessionId, TextOutput, ToolFailure, Transcript
 from agentkit_core.provider import ModelEvent
-from agentkit_loop import (
-    Agent,
-    ContentDelta,
-    Envelope,
-    Event,
-    LoopConfig,
-    ReporterFailed,
-    TurnEnd,
-    TurnFinished,
-    WrongModelForm,
-)
+from agentkit_loop import Agent, LoopConfig, ReporterFailed, TurnEnd, WrongModelForm
+from agentkit_loop.events import ContentDelta, Envelope, Event, TurnFinished
 from agentkit_loop.testing import ManualClock, Reply, Scripted, ScriptedModel, call, fail, say
 from agentkit_tools_core import ToolContext, tool
 

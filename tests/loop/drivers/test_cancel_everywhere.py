@@ -33,18 +33,9 @@ from agentkit_core import (
     Transcript,
 )
 from agentkit_core.provider import ModelEvent
-from agentkit_loop import (
-    Agent,
-    Envelope,
-    Hook,
-    LogEntry,
-    Mutation,
-    RunFacts,
-    Saved,
-    Session,
-    ToolResultReceived,
-    TurnEnd,
-)
+from agentkit_loop import Agent, Hook, Mutation, RunFacts, Session, TurnEnd
+from agentkit_loop.events import Envelope, ToolResultReceived
+from agentkit_loop.ports import LogEntry, Saved
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
 from agentkit_tools_core import ToolFacts, ToolInvocation, tool

@@ -34,20 +34,22 @@ from agentkit_core import (
 from agentkit_core.provider import ModelEvent
 from agentkit_loop import (
     Agent,
-    ContentDelta,
-    Envelope,
-    Event,
     Execution,
     Hook,
     Limits,
     LoopConfig,
-    ModelCallStarted,
     ReporterFailed,
+    TurnEnd,
+    TurnRunning,
+)
+from agentkit_loop.events import (
+    ContentDelta,
+    Envelope,
+    Event,
+    ModelCallStarted,
     ToolProgress,
     ToolResultReceived,
-    TurnEnd,
     TurnFinished,
-    TurnRunning,
     TurnStarted,
 )
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say

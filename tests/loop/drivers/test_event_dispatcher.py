@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from agentkit_core import SessionId, TurnId
-from agentkit_loop import (
-    Agent,
-    Envelope,
-    Event,
-    ReporterFailed,
-    RunFinished,
-    RunStarted,
-    TurnStarted,
-)
+from agentkit_loop import Agent, ReporterFailed
 from agentkit_loop.drivers._event_dispatcher import Teller
+from agentkit_loop.events import Envelope, Event, RunFinished, RunStarted, TurnStarted
 from agentkit_loop.testing import ManualClock, ScriptedModel
 
 EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())

@@ -6,17 +6,8 @@ import anyio
 import pytest
 
 from agentkit_core import Item
-from agentkit_loop import (
-    Agent,
-    Event,
-    LoopConfig,
-    Mutation,
-    MutationFinished,
-    MutationOutcome,
-    MutatorFailure,
-    TranscriptRewritten,
-    TurnEnd,
-)
+from agentkit_loop import Agent, LoopConfig, Mutation, MutatorFailure, TurnEnd
+from agentkit_loop.events import Event, MutationFinished, MutationOutcome, TranscriptRewritten
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_tools_core import tool
 

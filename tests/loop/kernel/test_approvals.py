@@ -3,18 +3,15 @@
 import pytest
 
 from agentkit_core import ApprovalKind, ToolCall, ToolCallId, ToolFailure
-from agentkit_loop import (
-    GrantScope,
-    LoopConfig,
+from agentkit_loop import GrantScope, LoopConfig, SteerPolicy, WaitingForApproval
+from agentkit_loop.kernel import (
     Phase,
     Preflight,
     PreflightAsked,
     StartTimer,
     StartTool,
-    SteerPolicy,
     TimerKind,
     ToolAsked,
-    WaitingForApproval,
 )
 from support.rig import Rig
 from support.rig_queries import resolutions, running, runs, yields

@@ -22,18 +22,13 @@ from agentkit_core import (
 from agentkit_loop import (
     AwaitingInput,
     BackgroundDone,
-    CancelCall,
-    Close,
     GrantScope,
     LoopConfig,
-    Phase,
-    Reset,
-    StartTool,
-    ToolDone,
-    ToolResultReceived,
     TurnEnd,
     WaitingForApproval,
 )
+from agentkit_loop.events import ToolResultReceived
+from agentkit_loop.kernel import CancelCall, Close, Phase, Reset, StartTool, ToolDone
 from support.rig import Rig
 from support.rig_queries import idle_beside_background, in_background, yields
 

@@ -3,18 +3,9 @@
 import pytest
 
 from agentkit_core import FinishReason, Item
-from agentkit_loop import (
-    CallModel,
-    Diagnostic,
-    Limits,
-    LoopConfig,
-    ModelResponded,
-    Phase,
-    Preflight,
-    Prepare,
-    Prepared,
-    TurnEnd,
-)
+from agentkit_loop import Limits, LoopConfig, TurnEnd
+from agentkit_loop.events import Diagnostic
+from agentkit_loop.kernel import CallModel, ModelResponded, Phase, Preflight, Prepare, Prepared
 from support.rig import Rig, answered
 
 

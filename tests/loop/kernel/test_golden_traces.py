@@ -21,20 +21,14 @@ from agentkit_core import ApprovalKind, FinishReason, Item, Text, TextOutput, To
 from agentkit_loop import (
     Agent,
     BackgroundDone,
-    Close,
-    ContentDelta,
-    Event,
     Execution,
     LoopConfig,
     LostTool,
-    Prepare,
-    Prepared,
     QueueMode,
-    StartTool,
     SteerPolicy,
-    Submit,
-    ToolProgressed,
 )
+from agentkit_loop.events import ContentDelta, Event
+from agentkit_loop.kernel import Close, Prepare, Prepared, StartTool, Submit, ToolProgressed
 from agentkit_loop.testing import ScriptedModel, call, fail
 from agentkit_tools_core import tool
 from support.rig import Rig, answered

@@ -1,21 +1,9 @@
 """Inputs of the host between turns: settings, withdrawing input, reset and close."""
 
 from agentkit_core import Item, ModelOptions, ThinkingLevel
-from agentkit_loop import (
-    Close,
-    Configure,
-    GrantScope,
-    InputWithdrawn,
-    Lane,
-    ModelCallStarted,
-    Prepare,
-    Prepared,
-    Reset,
-    RunFinished,
-    SettingsChanged,
-    Unqueue,
-    model_request,
-)
+from agentkit_loop import GrantScope, Lane
+from agentkit_loop.events import InputWithdrawn, ModelCallStarted, RunFinished, SettingsChanged
+from agentkit_loop.kernel import Close, Configure, Prepare, Prepared, Reset, Unqueue, model_request
 from support.rig import Rig
 
 

@@ -8,7 +8,8 @@ from collections import Counter
 
 import pytest
 
-from agentkit_loop import Cancel, Close, Emit, Phase, decode_state, encode_state, step
+from agentkit_loop import decode_state, encode_state
+from agentkit_loop.kernel import Cancel, Close, Emit, Phase, step
 from agentkit_loop.testing import walk
 from agentkit_loop.testing._walks import is_settled
 from support.ledger import Ledger

@@ -19,20 +19,18 @@ from agentkit_core import (
     ToolResult,
     Usage,
 )
-from agentkit_loop import (
+from agentkit_loop import Limits, LoopConfig, TurnEnd
+from agentkit_loop.events import ModelCallStarted
+from agentkit_loop.kernel import (
     CallModel,
     CancelCall,
     Close,
-    Limits,
-    LoopConfig,
-    ModelCallStarted,
     ModelResponded,
     Phase,
     Preflight,
     StartTool,
     ToolDone,
     ToolSpent,
-    TurnEnd,
     model_request,
 )
 from support.rig import Rig, answered

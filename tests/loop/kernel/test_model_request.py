@@ -9,7 +9,8 @@ from agentkit_core import (
     ToolChoiceMode,
     ToolSpec,
 )
-from agentkit_loop import Continue, LoopConfig, Submit, model_request, start, step
+from agentkit_loop import LoopConfig
+from agentkit_loop.kernel import Continue, Submit, model_request, start, step
 from support.rig import Rig
 
 TOOLS = (ToolSpec(name="read"),)

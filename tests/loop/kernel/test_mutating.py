@@ -3,7 +3,8 @@
 import pytest
 
 from agentkit_core import FinishReason, Item, TextOutput, ToolCallId, ToolResult
-from agentkit_loop import LoopConfig, MutatorFailure, Phase, RunMutators, TurnEnd
+from agentkit_loop import LoopConfig, MutatorFailure, TurnEnd
+from agentkit_loop.kernel import Phase, RunMutators
 from support.rig import Rig
 
 

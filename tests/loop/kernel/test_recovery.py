@@ -3,12 +3,10 @@
 import pytest
 
 from agentkit_core import FailureKind, Item, RetryPolicy, ToolFailure
-from agentkit_loop import (
-    ApprovalRequired,
+from agentkit_loop import LoopConfig, LostTool, TurnEnd
+from agentkit_loop.events import ApprovalRequired, ModelCallFinished
+from agentkit_loop.kernel import (
     EffectLost,
-    LoopConfig,
-    LostTool,
-    ModelCallFinished,
     MutatorsDone,
     Phase,
     Prepare,
@@ -17,7 +15,6 @@ from agentkit_loop import (
     StartTimer,
     StartTool,
     TimerKind,
-    TurnEnd,
 )
 from support.rig import Rig
 from support.rig_queries import in_background, runs

@@ -5,18 +5,9 @@ import math
 import pytest
 
 from agentkit_core import FinishReason, TextOutput, ToolCall, ToolCallId, ToolFailure, ToolResult
-from agentkit_loop import (
-    CancelCall,
-    Diagnostic,
-    Execution,
-    LoopConfig,
-    Phase,
-    StartTimer,
-    StartTool,
-    TimerKind,
-    ToolDone,
-    ToolResultReceived,
-)
+from agentkit_loop import Execution, LoopConfig
+from agentkit_loop.events import Diagnostic, ToolResultReceived
+from agentkit_loop.kernel import CancelCall, Phase, StartTimer, StartTool, TimerKind, ToolDone
 from support.rig import Rig
 from support.rig_queries import running
 

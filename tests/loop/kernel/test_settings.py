@@ -16,20 +16,16 @@ from agentkit_core import (
 from agentkit_core.cache import CacheMode, CacheRequest
 from agentkit_loop import (
     Agent,
-    Envelope,
-    Event,
     GrantScope,
-    InputWithdrawn,
     Lane,
     Limits,
     LoopConfig,
-    ModelCallStarted,
     QueueMode,
-    SettingsChanged,
     TurnEnd,
     TurnRunning,
     WrongModelForm,
 )
+from agentkit_loop.events import Envelope, Event, InputWithdrawn, ModelCallStarted, SettingsChanged
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail
 from agentkit_tools_core import ToolRegistry, tool
 

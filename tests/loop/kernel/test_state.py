@@ -5,7 +5,8 @@ import json
 import pytest
 
 from agentkit_core import Item, RecordError
-from agentkit_loop import LoopConfig, Submit, decode_state, encode_state, step
+from agentkit_loop import LoopConfig, decode_state, encode_state
+from agentkit_loop.kernel import Submit, step
 from support.rig import Rig
 
 

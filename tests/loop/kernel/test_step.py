@@ -23,33 +23,29 @@ from agentkit_core import (
     UnansweredToolCall,
     Usage,
 )
-from agentkit_loop import (
+from agentkit_loop import BusyInput, Execution, Lane, Limits, LoopConfig, QueueMode, TurnEnd
+from agentkit_loop.events import (
     AttemptSuperseded,
-    BusyInput,
+    Diagnostic,
+    InputRejected,
+    ModelCallFinished,
+    RetryScheduled,
+    ToolProgress,
+)
+from agentkit_loop.kernel import (
     CallModel,
     Close,
     Continue,
-    Diagnostic,
     EffectId,
-    Execution,
-    InputRejected,
-    Lane,
-    Limits,
-    LoopConfig,
-    ModelCallFinished,
     ModelResponded,
     Phase,
     Preflight,
     PreflightRefused,
-    QueueMode,
-    RetryScheduled,
     StartTimer,
     StartTool,
     Submit,
     ToolDone,
-    ToolProgress,
     ToolProgressed,
-    TurnEnd,
     start,
 )
 from support.rig import Rig, answered

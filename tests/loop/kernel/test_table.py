@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from agentkit_core import Item, ToolCallId, Usage
-from agentkit_loop import (
+from agentkit_loop import BackgroundDone, LoopConfig, SteerPolicy, TurnEnd
+from agentkit_loop.kernel import (
     EDGES,
-    BackgroundDone,
     Cancel,
     CancelCall,
     Close,
     EffectLost,
     Input,
-    LoopConfig,
     Phase,
     PreflightAllowed,
     PreflightAsked,
@@ -24,7 +23,6 @@ from agentkit_loop import (
     Prepared,
     Resolve,
     StartTool,
-    SteerPolicy,
     Submit,
     TimerFired,
     TimerKind,
@@ -32,7 +30,6 @@ from agentkit_loop import (
     ToolProgressed,
     ToolSpent,
     ToolStarted,
-    TurnEnd,
 )
 from agentkit_loop.kernel._phases import HANDLERS
 from agentkit_loop.testing import walk

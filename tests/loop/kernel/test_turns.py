@@ -15,16 +15,12 @@ from agentkit_core import (
     UnansweredToolCall,
     repair,
 )
-from agentkit_loop import (
-    AttemptSuperseded,
-    BusyInput,
+from agentkit_loop import BusyInput, Limits, LoopConfig, TurnEnd
+from agentkit_loop.events import AttemptSuperseded, Diagnostic, InputRejected, ToolCatalogChanged
+from agentkit_loop.kernel import (
     CallModel,
     Cancel,
     Continue,
-    Diagnostic,
-    InputRejected,
-    Limits,
-    LoopConfig,
     ModelFailed,
     ModelResponded,
     Phase,
@@ -33,8 +29,6 @@ from agentkit_loop import (
     StartTimer,
     StartTool,
     Submit,
-    ToolCatalogChanged,
-    TurnEnd,
     start,
 )
 from support.rig import Rig, answered

@@ -14,14 +14,9 @@ import anyio.lowlevel
 import pytest
 
 from agentkit_core import Item, ModelRequest, SessionId, Transcript
-from agentkit_loop import (
-    Agent,
-    BackgroundDone,
-    Envelope,
-    LogEntry,
-    LoopConfig,
-    ReporterFailed,
-)
+from agentkit_loop import Agent, BackgroundDone, LoopConfig, ReporterFailed
+from agentkit_loop.events import Envelope
+from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.stores._async_wrapper import BothForms
 from agentkit_loop.testing import Reply, ScriptedModel, call, say

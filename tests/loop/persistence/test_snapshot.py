@@ -5,20 +5,11 @@ import json
 import pytest
 
 from agentkit_core import ModelOptions, RecordError, SessionId, ToolFailure
-from agentkit_loop import (
-    Agent,
-    Event,
-    Finished,
-    LogEntry,
-    Phase,
-    Saved,
-    ToolCatalogChanged,
-    WaitingForApproval,
-    decode_state,
-    encode_state,
-    start,
-)
+from agentkit_loop import Agent, Finished, WaitingForApproval, decode_state, encode_state
+from agentkit_loop.events import Event, ToolCatalogChanged
+from agentkit_loop.kernel import Phase, start
 from agentkit_loop.persistence._snapshot import decode_head, encode_head
+from agentkit_loop.ports import LogEntry, Saved
 from agentkit_loop.testing import Reply, ScriptedModel, call
 from agentkit_tools_core import ToolContext, tool
 

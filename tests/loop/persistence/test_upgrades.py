@@ -6,20 +6,17 @@ from pathlib import Path
 import pytest
 
 from agentkit_core import Item, TextOutput, TokenUsage, ToolFailure
-from agentkit_loop import (
+from agentkit_loop import LoopConfig, TurnEnd, decode_state, encode_state
+from agentkit_loop.events import ModelCallStarted
+from agentkit_loop.kernel import (
     Close,
     Continue,
-    LoopConfig,
-    ModelCallStarted,
     Phase,
     Prepare,
     Prepared,
     StartTool,
     State,
     Submit,
-    TurnEnd,
-    decode_state,
-    encode_state,
     step,
 )
 from agentkit_loop.persistence._records import LogEntry, Saved

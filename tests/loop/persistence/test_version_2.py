@@ -12,25 +12,22 @@ import msgspec
 import pytest
 
 from agentkit_core import ApprovalRequest
-from agentkit_loop import (
-    ApprovalRequired,
+from agentkit_loop import WaitingForApproval, decode_state, encode_state
+from agentkit_loop.events import ApprovalRequired
+from agentkit_loop.kernel import (
     CallState,
     Cancel,
     Effect,
     Emit,
-    LogEntry,
     Preflight,
-    Saved,
     StartTimer,
     StartTool,
     State,
-    WaitingForApproval,
     Yield,
-    decode_state,
-    encode_state,
     step,
 )
 from agentkit_loop.persistence._snapshot import Told, decode_head
+from agentkit_loop.ports import LogEntry, Saved
 
 STATES = Path(__file__).parents[1] / "states"
 

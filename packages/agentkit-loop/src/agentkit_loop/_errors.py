@@ -18,7 +18,7 @@ What a model or a tool does wrong is none of these: it is told in results and ev
 from __future__ import annotations
 
 from agentkit_core import AgentkitError, ApprovalId, ApprovalRequest, Item, ToolCallId, Usage
-from agentkit_loop.events import TurnResult
+from agentkit_loop._result import TurnResult
 
 
 class ReporterFailed(AgentkitError):

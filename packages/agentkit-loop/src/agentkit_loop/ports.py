@@ -12,16 +12,18 @@ from typing import Protocol
 from agentkit_core import ModelRequest, SessionId
 from agentkit_core.provider import ModelEvent
 from agentkit_loop.events import Envelope
-from agentkit_loop.persistence._records import BlockingStore, Store
+from agentkit_loop.persistence._records import BlockingStore, LogEntry, Saved, Store
 
 __all__ = [
     "BlockingModel",
     "BlockingModelSession",
     "BlockingStore",
     "Clock",
+    "LogEntry",
     "Model",
     "ModelSession",
     "Reporter",
+    "Saved",
     "Store",
 ]
 

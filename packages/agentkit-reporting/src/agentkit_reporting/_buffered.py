@@ -8,8 +8,8 @@ from threading import Condition, Thread
 from types import TracebackType
 from typing import Self
 
-from agentkit_loop import Reporter
 from agentkit_loop.events import Envelope
+from agentkit_loop.ports import Reporter
 from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 
 

@@ -10,8 +10,9 @@ import logging
 from enum import StrEnum
 from typing import Final
 
-from agentkit_loop import Reporter, ReporterFailed
+from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Envelope, RunFinished
+from agentkit_loop.ports import Reporter
 
 _log: Final = logging.getLogger("agentkit_reporting")
 _MAX_KEPT: Final = 100

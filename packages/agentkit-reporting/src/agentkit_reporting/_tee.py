@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentkit_loop import Reporter, ReporterFailed
+from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Envelope
+from agentkit_loop.ports import Reporter
 from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
 from agentkit_core import JsonValue, ToolCallId
+from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
     ApprovalRequired,
     ApprovalResolved,
@@ -37,9 +38,7 @@ from agentkit_loop.events import (
     ToolProgress,
     ToolResultReceived,
     TranscriptRewritten,
-    TurnEnd,
     TurnFinished,
-    TurnResult,
 )
 from agentkit_reporting._format import brief, brief_json, brief_output, usage_in_words
 from agentkit_reporting._line_writer import LineWriter, Style

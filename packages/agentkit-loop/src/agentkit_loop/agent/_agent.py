@@ -29,6 +29,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
 from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
+from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._agent_tool import AgentTool
 from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._conversation import Prompt, instructions_of
@@ -37,7 +38,7 @@ from agentkit_loop.agent._opening import Assembly, Begun, Inner, chance, new_id
 from agentkit_loop.agent._session import Session
 from agentkit_loop.drivers._clock import SystemClock
 from agentkit_loop.drivers._event_dispatcher import require_reporter
-from agentkit_loop.events import Event, TurnResult
+from agentkit_loop.events import Event
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook, Hooks
 from agentkit_loop.extensions._mutators import Mutator

@@ -22,15 +22,10 @@ from agentkit_core import (
     ToolSpec,
     Usage,
 )
+from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._session import Session
-from agentkit_loop.events import (
-    Envelope,
-    ModelCallFinished,
-    ToolExecutionStarted,
-    TurnEnd,
-    TurnResult,
-)
+from agentkit_loop.events import Envelope, ModelCallFinished, ToolExecutionStarted
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RunFacts
 from agentkit_loop.kernel._status import AfterRound, Finished, SessionStatus, WaitingForApproval

@@ -12,8 +12,8 @@ from typing import Any
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import NothingToContinue, SessionClosed, TurnRunning
+from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.agent._conversation import Conversation, Prompt
-from agentkit_loop.events import TurnEnd, TurnResult
 from agentkit_loop.extensions._structured import Wanted
 from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._inputs import Continue, Lane, Resolve

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import WrongModelForm
+from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._conversation import Prompt
 from agentkit_loop.agent._host_loop import Hosting, is_stopped
 from agentkit_loop.agent._on_approval import decision_on
-from agentkit_loop.events import Envelope, Event, TurnResult
+from agentkit_loop.events import Envelope, Event
 from agentkit_loop.extensions._structured import ResultMode, TypedResult, Wanted
 from agentkit_loop.kernel._inputs import Configure, Continue
 from agentkit_loop.kernel._status import Finished, SessionStatus, WaitingForApproval

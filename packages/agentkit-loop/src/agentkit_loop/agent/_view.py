@@ -17,7 +17,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
-from agentkit_loop.events import TurnResult
+from agentkit_loop._result import TurnResult
 from agentkit_loop.kernel._table import Phase
 
 if TYPE_CHECKING:  # neither driver is loaded before it is used

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from agentkit_core import ModelResponse, ToolCallId, TurnId, Usage
 from agentkit_core.provider import ResponseFold
+from agentkit_loop._result import TurnResult
 from agentkit_loop.drivers._effect_results import verdict_on
 from agentkit_loop.drivers._hook_runner import Hooked
 from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.events import TurnResult
 from agentkit_loop.extensions._budget import Budget
 from agentkit_loop.kernel._effects import (
     Abort,

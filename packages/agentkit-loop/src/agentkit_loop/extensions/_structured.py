@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse
 from agentkit_core.json import decode_json
 from agentkit_loop._errors import NoResult
-from agentkit_loop.events import TurnEnd, TurnResult
+from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
 from agentkit_tools_core import InvalidToolInput, ToolRegistry, ToolReturn, tool
 

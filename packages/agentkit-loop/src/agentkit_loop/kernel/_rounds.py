@@ -23,13 +23,13 @@ from agentkit_core import (
     ToolResult,
     to_json,
 )
+from agentkit_loop._result import TurnEnd
 from agentkit_loop.events import (
     MutationPoint,
     ToolCallRequested,
     ToolDetached,
     ToolExecutionStarted,
     ToolResultReceived,
-    TurnEnd,
 )
 from agentkit_loop.kernel import _background as background
 from agentkit_loop.kernel._approvals import granted_to, start_tool, withdraw

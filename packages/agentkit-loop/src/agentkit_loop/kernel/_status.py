@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from agentkit_core import ApprovalRequest, JsonValue, ToolCallId
-from agentkit_loop.events import TurnResult
+from agentkit_loop._result import TurnResult
 
 
 class GrantScope(StrEnum):

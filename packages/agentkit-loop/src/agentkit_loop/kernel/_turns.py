@@ -21,15 +21,14 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.events import (
     InputQueued,
     InputRejected,
     ModelCallStarted,
     MutationPoint,
     MutationStarted,
-    TurnEnd,
     TurnFinished,
-    TurnResult,
     TurnStarted,
 )
 from agentkit_loop.kernel._config import BackgroundDone, BusyInput

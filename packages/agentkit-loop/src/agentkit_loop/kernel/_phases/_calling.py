@@ -19,13 +19,8 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_core.provider import wait_before_retry_s
-from agentkit_loop.events import (
-    AttemptSuperseded,
-    ModelCallFinished,
-    MutationPoint,
-    RetryScheduled,
-    TurnEnd,
-)
+from agentkit_loop._result import TurnEnd
+from agentkit_loop.events import AttemptSuperseded, ModelCallFinished, MutationPoint, RetryScheduled
 from agentkit_loop.kernel import _recovery as _lost
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import CallModel, StartTimer

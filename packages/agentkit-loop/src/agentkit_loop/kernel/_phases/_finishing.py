@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentkit_loop.events import MutationPoint, TurnEnd
+from agentkit_loop._result import TurnEnd
+from agentkit_loop.events import MutationPoint
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Cancel, Close, FinishChecked
 from agentkit_loop.kernel._phases._common import Handlers, handlers

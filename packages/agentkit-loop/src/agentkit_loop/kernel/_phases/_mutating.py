@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_core import Transcript, TranscriptError
-from agentkit_loop.events import MutationFinished, MutationOutcome, TurnEnd
+from agentkit_loop._result import TurnEnd
+from agentkit_loop.events import MutationFinished, MutationOutcome
 from agentkit_loop.kernel._config import MutatorFailure
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Cancel, Close, MutatorsDone

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from agentkit_core import ToolFailure
-from agentkit_loop.events import TurnEnd
+from agentkit_loop._result import TurnEnd
 from agentkit_loop.kernel._approvals import (
     LOST_KIND,
     request_approval,
