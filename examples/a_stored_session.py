@@ -1,7 +1,7 @@
-"""A session that outlives its process: asked in one, approved in another, gone on with in a third.
+"""A stored session: one process asks for approval, a second approves, a third continues.
 
-Everything is saved before anything comes of it, so a process may end at any line of this. What was
-approved once runs once.
+The session saves each decision before it acts on it, so each process may end at any line. A call
+that was approved once runs once.
 """
 
 from pathlib import Path
@@ -24,14 +24,14 @@ def pay(cents: int) -> str:
     return f"paid {cents} cents"
 
 
-def in_a_process(folder: Path, *script: Reply) -> tuple[Agent, FileStore]:
-    """Assemble what each process assembles for itself; nothing but the folder is shared."""
+def new_process(folder: Path, *script: Reply) -> tuple[Agent, FileStore]:
+    """Make what each process makes for itself; the processes share only the folder."""
     return Agent(model=ScriptedModel(*script), tools=[pay]), FileStore(folder)
 
 
 def ask(folder: Path) -> None:
-    """Begin a turn, and stop where a person has to decide."""
-    agent, store = in_a_process(folder, Reply.of("One moment.", call("pay", {"cents": 250})))
+    """Begin a turn, and stop where a person must decide."""
+    agent, store = new_process(folder, Reply.of("One moment.", call("pay", {"cents": 250})))
     with agent.session_blocking(session_id=ORDER, store=store) as session:
         session.submit("Pay the invoice.")
         step = session.next()
@@ -40,40 +40,40 @@ def ask(folder: Path) -> None:
 
 
 def approve(folder: Path) -> None:
-    """Say yes, and do nothing else. It is saved when `approve` returns."""
-    agent, store = in_a_process(folder)
+    """Approve the call, and do nothing else. The approval is saved when `approve` returns."""
+    agent, store = new_process(folder)
     with agent.session_blocking(session_id=ORDER, store=store) as session:
         session.approve(session.pending_approvals[0].id)
         print("approved")
 
 
-def go_on(folder: Path) -> None:
-    """Run what was approved, and the turn to its end."""
-    agent, store = in_a_process(folder, say("The invoice is paid."))
+def finish(folder: Path) -> None:
+    """Run the approved call, and the turn to its end."""
+    agent, store = new_process(folder, say("The invoice is paid."))
     with agent.session_blocking(session_id=ORDER, store=store) as session:
         step = session.next()
         assert isinstance(step, Finished)
-        print(f"said: {step.result.text}")
-        calls = [one for item in session.transcript for one in item.tool_results]
-        assert [one.call_id for one in calls] == [ToolCallId("c1")]
+        print(f"answer: {step.result.text}")
+        results = [result for item in session.transcript for result in item.tool_results]
+        assert [result.call_id for result in results] == [ToolCallId("c1")]
 
 
-def go_on_too(folder: Path) -> None:
-    """Two processes take up one session: the first to save goes on, the other is refused."""
-    agent, store = in_a_process(folder, say("first"))
-    other, same = in_a_process(folder, say("second"))
+def compete(folder: Path) -> None:
+    """Open one session in two processes: the first that saves continues, the other is refused."""
+    agent, store = new_process(folder, say("first"))
+    other_agent, other_store = new_process(folder, say("second"))
     with agent.session_blocking(session_id=ORDER, store=store) as session:
         try:
-            with other.session_blocking(session_id=ORDER, store=same) as late:
+            with other_agent.session_blocking(session_id=ORDER, store=other_store) as late:
                 session.prompt("And now?")
                 late.prompt("And now?")
         except StaleSave:
-            print("refused: somebody else has gone on with it")
+            print("refused: another process has continued the session")
         else:
-            raise AssertionError("two processes went on with one session")
+            raise AssertionError("two processes continued one session")
 
 
 with TemporaryDirectory() as folder:
-    for process in (ask, approve, go_on, go_on_too):
+    for process in (ask, approve, finish, compete):
         process(Path(folder))
 assert paid == [250]

@@ -1,4 +1,4 @@
-"""A typed function as a tool, and a conversation that is streamed, event by event."""
+"""A typed function as a tool, and a turn whose events are streamed."""
 
 from typing import Literal
 
@@ -12,17 +12,17 @@ from agentkit_tools_core import tool
 
 @tool
 def weather(city: str, unit: Literal["c", "f"] = "c") -> str:
-    """Say what the weather is like.
+    """Return the current weather.
 
     Args:
-        city: Name of a town, as people write it.
+        city: The name of a city, such as "Rome".
         unit: Degrees Celsius or Fahrenheit.
     """
     return f"18 °{unit.upper()} and sunny in {city}"
 
 
 async def main() -> None:
-    """Ask, watch the tool run, and ask again in the same conversation."""
+    """Prompt, print the events, and prompt again in the same conversation."""
     model = ScriptedModel(
         call("weather", {"city": "Rome"}),
         say("Mild and sunny."),

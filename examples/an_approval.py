@@ -1,4 +1,4 @@
-"""A tool that someone must agree to, and the conversation step by step."""
+"""A tool whose calls a person must approve, in a session that is driven step by step."""
 
 import anyio
 
@@ -10,11 +10,11 @@ from agentkit_tools_core import tool
 @tool(destructive=True, needs_approval=True)
 def delete_file(path: str) -> str:
     """Delete a file."""
-    return f"{path} is gone"
+    return f"{path} was deleted"
 
 
 async def main() -> None:
-    """Say yes to one call and no to another."""
+    """Approve one call and deny another."""
     model = ScriptedModel(
         call("delete_file", {"path": "old.log"}, "c1"),
         call("delete_file", {"path": "thesis.tex"}, "c2"),
@@ -27,7 +27,7 @@ async def main() -> None:
             match await session.next():
                 case WaitingForApproval(requests=requests):
                     for request in requests:
-                        print(f"may I? {request.summary}")
+                        print(f"approve? {request.summary}")
                         if request.call.input["path"] == "old.log":
                             session.approve(request.id)
                         else:

@@ -1,4 +1,4 @@
-"""An agent as a tool of another: progress, approvals and usage come out where a person is."""
+"""An agent as a tool of another; its progress, approvals and usage reach the outer host."""
 
 import anyio
 
@@ -25,7 +25,7 @@ def send(to: str, text: str) -> str:
 
 
 def secretary() -> Agent:
-    """An agent for letters; it knows nothing of whoever has it work."""
+    """Make an agent that writes letters; it knows nothing of the agent that calls it."""
     letter: dict[str, JsonValue] = {"to": "ada@example.org", "text": "Tea at five?"}
     model = ScriptedModel(
         call("look_up", {"name": "ada"}),
@@ -35,34 +35,36 @@ def secretary() -> Agent:
     return Agent(model=model, tools=[look_up, send], instructions="You write letters.")
 
 
-def tell(envelope: Envelope) -> None:
-    """Show how far the inner agent is; its own events are its own reporters' business."""
+def print_progress(envelope: Envelope) -> None:
+    """Print the progress of the inner agent; its events go only to reporters of its own."""
     if isinstance(envelope.event, ToolProgress):
         print(f"  … {envelope.event.message}")
 
 
 async def main() -> None:
-    """Have it done, and answer what the inner agent's call needs."""
+    """Prompt the outer agent, and approve the call that the inner agent makes."""
     task = call("secretary", {"task": "Invite Ada to tea."})
     agent = Agent(
-        model=ScriptedModel(Reply.of("I have it written.", task), say("Done.", input=50, output=2)),
+        model=ScriptedModel(
+            Reply.of("I will ask my secretary.", task), say("Done.", input=50, output=2)
+        ),
         tools=[secretary().as_tool("secretary", "Writes and sends letters.")],
-        reporters=[tell],
+        reporters=[print_progress],
     )
     async with agent.session() as session:
         session.submit("Invite Ada to tea.")
         step = await session.next()
         assert isinstance(step, WaitingForApproval)
-        (ask,) = step.requests
-        print(f"may it? {ask.summary}")
+        (request,) = step.requests
+        print(f"approve? {request.summary}")
         assert sent == []
-        session.approve(ask.id)
+        session.approve(request.id)
         step = await session.next()
 
     assert isinstance(step, Finished)
-    (told,) = step.result.items[1].tool_results
-    print(f"secretary: {told.output}")
-    print(f"{step.result.text} {step.result.usage.requests} requests were made by both.")
+    (result,) = step.result.items[1].tool_results
+    print(f"secretary: {result.output}")
+    print(f"{step.result.text} Both agents together made {step.result.usage.requests} requests.")
     assert sent == ["ada@example.org: Tea at five?"]
     assert step.result.usage.requests == 5
 

@@ -1,7 +1,7 @@
-"""The kernel with nothing around it: no event loop, no thread, no network, no clock.
+"""The kernel by itself: no event loop, no thread, no network, no clock.
 
-A driver is a loop over effects. This one is written out for a model and a tool that are plain
-functions; the session is saved as JSON after every step and goes on from what was saved.
+A driver is a loop over effects. This one has a model and a tool that are plain functions. It
+saves the session as JSON after every step and continues from what it saved.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ from agentkit_loop.kernel import (
 
 
 def model(transcript: Sequence[Item]) -> Item:
-    """Ask for the sum first, then say it."""
+    """Call the tool first, then answer with its result."""
     last = transcript[-1]
     if last.tool_results:
         output = last.tool_results[0].output
@@ -51,15 +51,15 @@ def model(transcript: Sequence[Item]) -> Item:
 
 
 def perform(effect: Effect, state: State) -> Input | None:
-    """Do what the kernel asks for; say what came of it."""
+    """Perform an effect; return the input that answers it, or None if it needs no answer."""
     match effect:
         case Prepare(id=effect_id):
             return Prepared(effect_id)
         case CallModel(id=effect_id):
             item = model(state.transcript)
             reason = FinishReason.TOOL_CALL if item.tool_calls else FinishReason.COMPLETED
-            made = Item(item.kind, item.parts, finish_reason=reason)
-            return ModelResponded(effect_id, ModelResponse(made))
+            answer = Item(item.kind, item.parts, finish_reason=reason)
+            return ModelResponded(effect_id, ModelResponse(answer))
         case Preflight(id=effect_id):
             return PreflightAllowed(effect_id)
         case StartTool(id=effect_id, call_id=call_id, input=arguments):

@@ -1,4 +1,4 @@
-"""Rules of a host around an agent: hooks that look at everything, mutators, and limits."""
+"""Rules that a host sets for an agent: hooks, a mutator, and limits."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -14,35 +14,35 @@ from agentkit_tools_core import Block, ToolFacts, ToolInvocation, tool
 
 @tool
 def query(sql: str) -> str:
-    """Ask the database."""
+    """Query the database."""
     return f"3 rows, and the password is hunter2, for {sql}"
 
 
-class HouseRules(Hook):
-    """Whatever the model and the tools do goes past here. Any method may be async as well."""
+class Rules(Hook):
+    """Is called around every request, answer and tool call. Any method may also be async."""
 
     def before_request(self, request: ModelRequest, facts: RunFacts, /) -> ModelRequest:
-        """Show the model the date; the transcript stays as it is."""
+        """Add the date to the request; the transcript does not change."""
         return replace(request, items=(Item.system("It is Monday."), *request.items))
 
     def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Block | None:
-        """Let no call write."""
+        """Block queries that would change the database."""
         return Block("only SELECT is allowed") if "DROP" in str(call.input["sql"]) else None
 
     def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> ToolResult:
-        """Let no secret through to the model."""
+        """Remove the secret before the model sees the result."""
         text = str(result.output.text).replace("hunter2", "***")  # type: ignore[union-attr]
         return replace(result, output=replace(result.output, text=text))
 
     def after_response(self, response: ModelResponse, facts: RunFacts, /) -> RetryAnswer | None:
-        """Take no answer that does not say where it is from."""
+        """Reject an answer without a source, and ask the model for one."""
         if response.item.tool_calls or "source" in response.item.text:
             return None
         return RetryAnswer((Item.user("Name your source."),))
 
 
 def newest_question(items: Sequence[Item], mutation: Mutation) -> Sequence[Item] | None:
-    """Forget, when a turn begins, what was before its question; None changes nothing."""
+    """Drop all earlier items when a turn begins; None leaves the transcript as it is."""
     return items[-1:] if mutation.point is MutationPoint.TURN_START else None
 
 
@@ -53,10 +53,10 @@ model = ScriptedModel(
     say("There are three; source: the database."),
     say("You are welcome, says my source."),
 )
-agent = Agent(model=model, tools=[query], hooks=[HouseRules()], mutators=[newest_question])
+agent = Agent(model=model, tools=[query], hooks=[Rules()], mutators=[newest_question])
 with agent.session_blocking() as session:
     print(session.prompt("How many users are there?").text)
-    blocked, clean = (one for item in session.transcript for one in item.tool_results)
+    blocked, clean = (result for item in session.transcript for result in item.tool_results)
     print(f"blocked: {blocked.output}")
     print(f"cleaned: {clean.output}")
     assert (blocked.started, clean.started) == (False, True)
@@ -68,18 +68,19 @@ with agent.session_blocking() as session:
     print(f"left of the conversation: {[item.text for item in session.transcript]}")
     assert session.transcript[0].text == "Thanks."
 
-# A turn that reaches a limit keeps all it has done, and goes on when it may.
+# A turn that reaches a limit keeps its work, and can be continued.
 limits = Limits(max_model_calls=1, max_tokens=10_000, max_duration_s=600)
 script = ScriptedModel(call("query", {"sql": "SELECT 1"}), say("One."))
-with Agent(model=script, tools=[query], config=LoopConfig(limits=limits)).session_blocking() as one:
-    result = one.prompt("Count to one.")
+agent = Agent(model=script, tools=[query], config=LoopConfig(limits=limits))
+with agent.session_blocking() as session:
+    result = session.prompt("Count to one.")
     print(f"{result.end}: {result.limit}, after {result.tool_calls} tool call")
-    one.config = LoopConfig(limits=Limits(max_model_calls=5))
-    print(one.continue_().text)
+    session.config = LoopConfig(limits=Limits(max_model_calls=5))
+    print(session.continue_().text)
 
-# A price that nobody knows is not nothing: the turn ends rather than spend on.
-paid = LoopConfig(limits=Limits(max_cost={"USD": Decimal("0.10")}))
+# An unknown price is not zero: under a limit on costs, the turn ends instead of spending more.
+config = LoopConfig(limits=Limits(max_cost={"USD": Decimal("0.10")}))
 script = ScriptedModel(call("query", {"sql": "SELECT 1"}), say("never said"))
-result = Agent(model=script, tools=[query], config=paid).run_blocking("Count.")
+result = Agent(model=script, tools=[query], config=config).run_blocking("Count.")
 print(f"{result.end}: {result.limit}")
 assert (result.end, result.limit) == (TurnEnd.LIMIT, "unknown_cost")

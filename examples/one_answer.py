@@ -1,4 +1,4 @@
-"""One answer, over real HTTP, from a replayed model: no key, no network."""
+"""One answer of a model over real HTTP, from a replay server: no key, no network."""
 
 import anyio
 
@@ -7,7 +7,7 @@ from agentkit_providers import connect
 from agentkit_providers.replay import ReplayServer, openai_chat
 
 with ReplayServer([openai_chat.text("Rome is sunny, as ever.")]) as server:
-    # With a key in OPENAI_API_KEY: connect("openai:gpt-5-mini").
+    # With a key in OPENAI_API_KEY, use connect("openai:gpt-5-mini") instead.
     model = connect("compatible:replayed", base_url=server.url)
     agent = Agent(model=model, instructions="Be brief.")
 

@@ -1,8 +1,8 @@
-"""A driver of one's own, for a host that has no event loop and no time to wait: a game, say.
+"""Your own driver, for a host that has no event loop and must not wait, such as a game.
 
-It does at most one thing each time it is called and keeps nothing but the session's state, as
-bytes. So whoever calls it may stop after any call and go on in another process. Tools are checked
-and run by the same executor as everywhere; what needs a yes waits in `state.pending_approvals`.
+Each call of `tick` does at most one thing, and the driver keeps only the state of the session, as
+bytes. So the host may stop after any tick and continue in another process. The usual executor
+checks and runs the tools; calls that need approval wait in `state.pending_approvals`.
 """
 
 from collections.abc import Callable
@@ -51,9 +51,9 @@ class Driver:
     """Drives one session, one thing at a time.
 
     Args:
-        saved: What `saved` was before; None for a new session.
-        model: Answers at once.
-        tools: The tools there are.
+        saved: An earlier value of `saved`, to continue from; None for a new session.
+        model: A function that answers at once.
+        tools: Checks and runs the tools.
     """
 
     def __init__(self, saved: bytes | None, model: Model, tools: Executor) -> None:
@@ -63,31 +63,31 @@ class Driver:
 
     @property
     def saved(self) -> bytes:
-        """The session, to go on with elsewhere."""
+        """The session as bytes, from which another process can continue."""
         return encode_state(self.state)
 
-    def give(self, given: Input) -> None:
-        """Take an input, and carry out what needs no waiting."""
+    def post(self, event: Input) -> None:
+        """Step the kernel with an input, and print the events of the step."""
         self.ticks += 1
-        self.state, effects = step(self.state, given, self.ticks)
+        self.state, effects = step(self.state, event, self.ticks)
         for effect in effects:
             if isinstance(effect, Emit):
                 print(" ", type(effect.event).__name__)
 
     def tick(self) -> bool:
-        """Do one thing that is to be done; whether there was one."""
+        """Do one pending thing; return whether there was one."""
         for effect in list(self.state.out.values()):
             answer = self.perform(effect)
             if answer is not None:
-                self.give(answer)
+                self.post(answer)
                 return True
         if self.state.phase is Phase.IDLE and self.state.inputs:
-            self.give(Continue())
+            self.post(Continue())
             return True
         return False
 
     def perform(self, effect: Effect) -> Input | None:
-        """Do what the kernel asks for, and say what came of it."""
+        """Perform an effect; return the input that answers it, or None."""
         match effect:
             case Prepare():
                 return Prepared(effect.id)
@@ -104,15 +104,15 @@ class Driver:
             case StartTool():
                 request = self.request(effect)
                 outcome = self.tools.run_blocking(request, ToolContext(request))
-                assert isinstance(outcome, ToolOutcome), "no tool here asks in the middle"
+                assert isinstance(outcome, ToolOutcome), "no tool here asks during its run"
                 return ToolDone(effect.id, outcome.result)
             case Persist() | Yield() | Emit():
-                return None  # the state has it all
+                return None  # `saved` has all of it
             case _:
-                return None  # timers and hooks: none are asked for with this configuration
+                return None  # timers and hooks, which this configuration does not use
 
     def request(self, effect: Preflight | StartTool) -> ToolInvocation:
-        """Make the executor's view of a call."""
+        """Describe a call as the executor wants it."""
         return ToolInvocation(effect.call_id, effect.name, effect.input)
 
 
@@ -123,21 +123,21 @@ def open_gate(password: str) -> str:
 
 
 def gatekeeper(request: ModelRequest) -> Item:
-    """Call the tool first, then say what came of it."""
+    """Call the tool first, then answer."""
     if request.items[-1].tool_results:
         return Item.assistant("The gate is open.")
     return Item.assistant(ToolCall(ToolCallId("c1"), "open_gate", {"password": "friend"}))
 
 
 driver = Driver(None, gatekeeper, Executor([open_gate]))
-driver.give(Submit((Item.user("Let me in."),)))
+driver.post(Submit((Item.user("Let me in."),)))
 while driver.tick():
-    # Every tick is another process, for all that the session knows.
+    # Each tick could run in another process.
     driver = Driver(driver.saved, gatekeeper, driver.tools)
 (request,) = driver.state.pending_approvals
-print("asked:", request.summary)
-driver.give(Resolve(request.id, ApprovalDecision(approve=True)))
+print("approve?", request.summary)
+driver.post(Resolve(request.id, ApprovalDecision(approve=True)))
 while driver.tick():
     pass
-print("said:", driver.state.transcript[-1].text)
+print("answer:", driver.state.transcript[-1].text)
 assert driver.state.transcript[-1].text == "The gate is open."

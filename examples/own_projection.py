@@ -1,7 +1,7 @@
-"""A provider of one's own: two pure pieces, an encoder and a decoder, and a row of data.
+"""Your own provider: an encoder and a decoder, both without I/O, and an endpoint.
 
-The protocol is made up: it takes `{"say": [["user", "hi"], …]}` and answers in lines, each a JSON
-string, with a last line `null`. HTTP, retries, streaming and tools come for free.
+The protocol is invented: a request is `{"say": [["user", "hi"], …]}`, and a response consists of
+lines, each a JSON string; the last line is `null`. `HttpModel` adds HTTP, streaming and errors.
 """
 
 import anyio
@@ -23,8 +23,8 @@ VOICES = frozenset({core.ItemKind.USER, core.ItemKind.ASSISTANT})
 class LinesProjection:
     def encode(self, request: core.ModelRequest) -> provider.WireRequest:
         target = provider.Target(provider="lines", api="lines", model=request.model, kinds=VOICES)
-        said = [(item.kind, item.text) for item in provider.sendable(request.items, target)]
-        return provider.WireRequest(path="/say", body=core.to_json({"say": said}))
+        lines = [(item.kind, item.text) for item in provider.sendable(request.items, target)]
+        return provider.WireRequest(path="/say", body=core.to_json({"say": lines}))
 
     def decoder(self, request: core.ModelRequest) -> "LinesDecoder":
         return LinesDecoder(request.model)

@@ -1,4 +1,4 @@
-"""A reporter is any callable of an envelope; this one keeps the time that each tool took."""
+"""A reporter is any callable of an envelope; this one adds up how long each tool ran."""
 
 from agentkit_core import ToolCallId
 from agentkit_loop import Agent
@@ -8,14 +8,18 @@ from agentkit_tools_core import tool
 
 
 class ToolTimes:
-    """Adds up how long tools ran, in milliseconds, by name."""
+    """Adds up how long tools ran, by name.
+
+    Attributes:
+        spent_ms: The name of a tool to the milliseconds that its calls took.
+    """
 
     def __init__(self) -> None:
         self.spent_ms: dict[str, int] = {}
         self._started_at: dict[ToolCallId, int] = {}
 
     def __call__(self, envelope: Envelope) -> None:
-        """Take note of one event."""
+        """Handle one event."""
         match envelope.event:
             case ToolExecutionStarted(call_id=call_id):
                 self._started_at[call_id] = envelope.at
@@ -34,6 +38,6 @@ times = ToolTimes()
 model = ScriptedModel(call("add", {"a": 1, "b": 2}), say("It is 3."))
 agent = Agent(model=model, tools=[add], reporters=[times])
 
-# No event loop is needed, and none is loaded.
+# This needs no event loop, and imports none.
 print(agent.run_blocking("What is 1 + 2?").text)
 print(f"tools that ran: {', '.join(times.spent_ms)}")

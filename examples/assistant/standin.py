@@ -1,7 +1,7 @@
-"""A stand-in for a model: answers by rules, over real HTTP, from what the tools really gave.
+"""A scripted stand-in for a model: it answers by fixed rules, over real HTTP.
 
-It looks at the folder, works out the arithmetic that it finds in the prompt, reads the files that
-the prompt names (a README if it names none), and then says what came of it. It knows nothing.
+It lists the folder, calculates the arithmetic that it finds in the prompt, reads the files that the
+prompt names (a README if it names none), and then summarizes the results of the tools.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ Call = tuple[str, dict[str, Any]]
 def answer(request: Request) -> Answer:
     """Answer a Chat Completions request: tool calls first, then a text about their results."""
     messages = request.json["messages"]
-    last_user = max(n for n, one in enumerate(messages) if one["role"] == "user")
+    last_user = max(n for n, message in enumerate(messages) if message["role"] == "user")
     prompt, since = _text_of(messages[last_user]), messages[last_user + 1 :]
     results = _results(since)
     size = len(request.body) // 4
     if not results:
         calls: list[Call] = [("list_files", {})]
-        calls += [("calculate", {"expression": one}) for one in _ARITHMETIC.findall(prompt)]
-        said = "Let me look at the folder."
+        calls += [("calculate", {"expression": text}) for text in _ARITHMETIC.findall(prompt)]
+        text = "Let me look at the folder."
     else:
         calls = _files_to_read(prompt, results)
-        said = f"I will read {' and '.join(call[1]['path'] for call in calls)}." if calls else ""
+        text = f"I will read {' and '.join(call[1]['path'] for call in calls)}." if calls else ""
     if calls:
         ids = [f"call_{len(results) + n + 1}" for n in range(len(calls))]
-        made = openai_chat.tool_calls(
-            calls, said=said, ids=ids, usage=(size, 12 * len(calls)), model="stand-in"
+        response = openai_chat.tool_calls(
+            calls, said=text, ids=ids, usage=(size, 12 * len(calls)), model="stand-in"
         )
     else:
-        words = _summary(results)
-        made = openai_chat.text(words, usage=(size, len(words) // 4), model="stand-in")
-    return made.paced(_PACE_S)
+        text = _summary(results)
+        response = openai_chat.text(text, usage=(size, len(text) // 4), model="stand-in")
+    return response.paced(_PACE_S)
 
 
 def _results(messages: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any], str]]:
-    """What was called since the user spoke, with which arguments, and what came of it."""
-    called = {
+    """Return name, arguments and result of each call since the last prompt."""
+    functions = {
         call["id"]: call["function"]
         for message in messages
         for call in message.get("tool_calls") or ()
     }
     return [
         (
-            called[message["tool_call_id"]]["name"],
-            json.loads(called[message["tool_call_id"]]["arguments"]),
+            functions[message["tool_call_id"]]["name"],
+            json.loads(functions[message["tool_call_id"]]["arguments"]),
             _text_of(message),
         )
         for message in messages
@@ -69,8 +69,8 @@ def _files_to_read(prompt: str, results: list[tuple[str, dict[str, Any], str]]) 
     listed = next(text for name, _, text in results if name == "list_files").splitlines()
     files = [name for name in listed if not name.endswith("/")]
     named = [name for name in files if name.lower() in prompt.lower()]
-    found = named or [name for name in files if name.lower().startswith("readme")]
-    return [("read_file", {"path": name}) for name in found[:_MOST_FILES]]
+    chosen = named or [name for name in files if name.lower().startswith("readme")]
+    return [("read_file", {"path": name}) for name in chosen[:_MOST_FILES]]
 
 
 def _summary(results: list[tuple[str, dict[str, Any], str]]) -> str:

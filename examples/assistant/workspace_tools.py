@@ -1,4 +1,4 @@
-"""Three tools: list a folder, read a file in it, do arithmetic."""
+"""Three tools: list a folder, read a file in it, calculate."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ _MAX_EXPONENT: Final = 1_000
 
 
 def workspace_tools(folder: Path) -> list[Tool]:
-    """Make the tools for one folder; none of them reaches outside it."""
+    """Make the tools for one folder; they do not read anything outside it."""
     root = folder.resolve()
 
     @tool(read_only=True, label="List a folder")
     def list_files(path: Annotated[str, "The folder, relative to the workspace"] = ".") -> str:
-        """List the files and folders in a folder, one a line; folders end with a slash."""
-        found = sorted(_inside(root, path, folder=True).iterdir(), key=lambda one: one.name)
-        lines = [f"{one.name}/" if one.is_dir() else one.name for one in found[:MAX_ENTRIES]]
-        if len(found) > MAX_ENTRIES:
-            lines.append(f"… and {len(found) - MAX_ENTRIES} more")
+        """List the files and folders in a folder, one per line; folders end with a slash."""
+        entries = sorted(_inside(root, path, folder=True).iterdir(), key=lambda entry: entry.name)
+        lines = [
+            f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries[:MAX_ENTRIES]
+        ]
+        if len(entries) > MAX_ENTRIES:
+            lines.append(f"… and {len(entries) - MAX_ENTRIES} more")
         return "\n".join(lines)
 
     @tool(read_only=True, label="Read a file")
@@ -40,23 +42,23 @@ def workspace_tools(folder: Path) -> list[Tool]:
 
     @tool(read_only=True, idempotent=True)
     def calculate(expression: Annotated[str, "Such as `(12 + 3) * 4 / 7`"]) -> str:
-        """Work out an arithmetic expression: + - * / // % ** and brackets."""
+        """Calculate an arithmetic expression: + - * / // % ** and parentheses."""
         return str(_value(expression))
 
     return [list_files, read_file, calculate]
 
 
 def _inside(root: Path, path: str, *, folder: bool = False) -> Path:
-    """Find what a path means, and refuse what is not below the root, links followed."""
+    """Resolve a path, links included; refuse it if it is not below the root."""
     try:
-        found = (root / path).resolve()
-        if not found.is_relative_to(root):
+        target = (root / path).resolve()
+        if not target.is_relative_to(root):
             raise ToolError(f"{path!r} is outside the workspace")
-        if not (found.is_dir() if folder else found.is_file()):
+        if not (target.is_dir() if folder else target.is_file()):
             raise ToolError(f"there is no {'folder' if folder else 'file'} {path!r}")
     except (OSError, ValueError) as error:  # too long, a NUL in it, a loop of links
-        raise ToolError(f"{path!r} cannot be looked at: {error}") from error
-    return found
+        raise ToolError(f"cannot access {path!r}: {error}") from error
+    return target
 
 
 _OPERATORS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
@@ -71,11 +73,11 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
 
 
 def _value(expression: str) -> float:
-    """Work it out from the syntax tree; nothing is executed."""
+    """Calculate an expression from its syntax tree; nothing is executed."""
     try:
         return _of(ast.parse(expression.strip(), mode="eval").body)
     except (SyntaxError, ArithmeticError, ValueError, RecursionError, MemoryError) as error:
-        raise ToolError(f"cannot work out {expression!r}: {error}") from error
+        raise ToolError(f"cannot calculate {expression!r}: {error}") from error
 
 
 def _of(node: ast.expr) -> float:
@@ -87,12 +89,12 @@ def _of(node: ast.expr) -> float:
         case ast.UnaryOp(op=ast.UAdd(), operand=inner):
             return _of(inner)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            one, two = _of(left), _of(right)
-            if isinstance(op, ast.Pow) and max(abs(one), abs(two)) > _MAX_EXPONENT:
-                raise ValueError(f"powers above {_MAX_EXPONENT} are not worked out")
-            value = _OPERATORS[type(op)](one, two)
+            first, second = _of(left), _of(right)
+            if isinstance(op, ast.Pow) and max(abs(first), abs(second)) > _MAX_EXPONENT:
+                raise ValueError(f"base and exponent must not exceed {_MAX_EXPONENT}")
+            value = _OPERATORS[type(op)](first, second)
             if isinstance(value, complex):
                 raise ValueError("the result is not a real number")
             return value
         case _:
-            raise ValueError("only numbers, + - * / // % ** and brackets are understood")
+            raise ValueError("use only numbers, + - * / // % ** and parentheses")
