@@ -6,17 +6,16 @@ stores it and reports it, and a host shows it to a person.
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core._ids import ApprovalId
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import ToolCall
+from agentkit_core.values import Record, StringEnum
 
 
-class ApprovalKind(StrEnum):
+class ApprovalKind(StringEnum):
     """What kind of human input a call is waiting for."""
 
     APPROVAL = "approval"
@@ -27,7 +26,7 @@ class ApprovalKind(StrEnum):
     """The person logs in to a service."""
 
 
-class ApprovalRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ApprovalRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
     """A tool call that waits for a person: for a yes or no, for an answer, or for a login.
 
     Attributes:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from msgspec import Struct
-
 from agentkit_core._json import JsonValue
+from agentkit_core.values import Record, StringEnum
 
 
-class FailureKind(StrEnum):
+class FailureKind(StringEnum):
     """Why a model call failed; one set for all providers."""
 
     RATE_LIMIT = "rate_limit"
@@ -42,7 +39,7 @@ class FailureKind(StrEnum):
     """The call was cancelled here."""
 
 
-class ProviderFailure(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProviderFailure(Record, frozen=True, kw_only=True, omit_defaults=True):
     """One failed model call.
 
     `message` is for people and holds no secret; everything that code may want to decide on

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Final
 
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
+from agentkit_core.values import StringEnum
 
 NATIVE_REASONS_KEY: Final = "agentkit.provider_finish_reasons"
 """Where an assistant item keeps the provider's own words, a list of strings."""
 
 
-class FinishReason(StrEnum):
+class FinishReason(StringEnum):
     """Why a response, or a turn, ended."""
 
     COMPLETED = "completed"

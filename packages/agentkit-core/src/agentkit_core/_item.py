@@ -14,11 +14,10 @@ What a kind may hold is checked when an item is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from operator import is_
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import field
 from msgspec.structs import replace
 
 from agentkit_core._errors import MisplacedPart
@@ -28,9 +27,10 @@ from agentkit_core._ids import MessageId
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import KIND_OF_PART, Part, Text, ToolCall, ToolResult
 from agentkit_core._usage import Usage
+from agentkit_core.values import Record, StringEnum
 
 
-class ItemKind(StrEnum):
+class ItemKind(StringEnum):
     """Whose voice an item is."""
 
     SYSTEM = "system"
@@ -42,7 +42,7 @@ class ItemKind(StrEnum):
     NOTIFICATION = "notification"
 
 
-class Provenance(Struct, frozen=True, omit_defaults=True):
+class Provenance(Record, frozen=True, omit_defaults=True):
     """Which model made an assistant item, and over which protocol.
 
     Signatures, item ids and encrypted reasoning are worth something only to where they
@@ -67,7 +67,7 @@ class Provenance(Struct, frozen=True, omit_defaults=True):
         return self.model == model and self.api == api and self.provider == provider
 
 
-class Item(Struct, frozen=True, omit_defaults=True):
+class Item(Record, frozen=True, omit_defaults=True):
     """One entry of a transcript.
 
     Make one with `Item.user("hi")`, `Item.assistant(…)`, …; change a field with

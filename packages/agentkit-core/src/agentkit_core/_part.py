@@ -16,19 +16,19 @@ a `type`; fields that have their default are left out.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core._errors import MisplacedPart
 from agentkit_core._ids import ArtifactId, ToolCallId
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._usage import Usage
+from agentkit_core.values import Record, StringEnum
 
 
-class PartKind(StrEnum):
+class PartKind(StringEnum):
     """The eight kinds of part, as they are tagged in JSON."""
 
     TEXT = "text"
@@ -41,7 +41,7 @@ class PartKind(StrEnum):
     CUSTOM = "custom"
 
 
-class Modality(StrEnum):
+class Modality(StringEnum):
     """What a media part is to the senses."""
 
     AUDIO = "audio"
@@ -50,7 +50,7 @@ class Modality(StrEnum):
     BINARY = "binary"
 
 
-class _DataRef(Struct, frozen=True, tag_field="type"):
+class _DataRef(Record, frozen=True, tag_field="type"):
     pass
 
 
@@ -82,7 +82,7 @@ DataRef = InlineText | InlineBytes | Uri | Handle
 """Where the content of a part is. Nothing in the core looks behind it."""
 
 
-class _Part(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+class _Part(Record, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
     metadata: MetadataMap = field(default_factory=dict)
     """What owners keep beside the part; see `agentkit_core._metadata`."""
 
@@ -160,7 +160,7 @@ class ToolCall(_Part, frozen=True, tag="tool_call"):
     input_error: str | None = None
 
 
-class ToolFailure(StrEnum):
+class ToolFailure(StringEnum):
     """Why a tool result is an error, as far as more is known than that it is one."""
 
     NOT_FOUND = "not_found"
@@ -178,19 +178,19 @@ class ToolFailure(StrEnum):
     """Whoever ran it was lost; it may or may not have happened."""
 
 
-class TextOutput(Struct, frozen=True, tag="text", tag_field="type"):
+class TextOutput(Record, frozen=True, tag="text", tag_field="type"):
     """Text for the model."""
 
     text: str
 
 
-class StructuredOutput(Struct, frozen=True, tag="structured", tag_field="type"):
+class StructuredOutput(Record, frozen=True, tag="structured", tag_field="type"):
     """A JSON value for the model."""
 
     value: JsonValue
 
 
-class PartsOutput(Struct, frozen=True, tag="parts", tag_field="type"):
+class PartsOutput(Record, frozen=True, tag="parts", tag_field="type"):
     """Several parts for the model, media among them.
 
     Raises:
@@ -205,7 +205,7 @@ class PartsOutput(Struct, frozen=True, tag="parts", tag_field="type"):
                 raise MisplacedPart(KIND_OF_PART[type(part)].value, kind="tool output")
 
 
-class FilesOutput(Struct, frozen=True, tag="files", tag_field="type"):
+class FilesOutput(Record, frozen=True, tag="files", tag_field="type"):
     """Documents for the model."""
 
     files: tuple[File, ...]

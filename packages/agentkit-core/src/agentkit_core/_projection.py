@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._request import ModelRequest
 from agentkit_core._streaming._response import ModelEvent
+from agentkit_core.values import Record
 
 
-class WireRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WireRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
     """An HTTP request, ready to be sent, but for the address and the key.
 
     Attributes:

@@ -8,9 +8,8 @@ express and must not ignore.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core._ids import SessionId, TurnId
 from agentkit_core._item import Item
@@ -18,9 +17,10 @@ from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._tool_spec import ToolSpec
 from agentkit_core.cache import CacheRequest
+from agentkit_core.values import Record, StringEnum
 
 
-class ThinkingLevel(StrEnum):
+class ThinkingLevel(StringEnum):
     """How much a model should reason before it answers, least first."""
 
     OFF = "off"
@@ -32,7 +32,7 @@ class ThinkingLevel(StrEnum):
     MAX = "max"
 
 
-class ToolChoiceMode(StrEnum):
+class ToolChoiceMode(StringEnum):
     """Whether the model may, must or must not call tools."""
 
     AUTO = "auto"
@@ -40,7 +40,7 @@ class ToolChoiceMode(StrEnum):
     REQUIRED = "required"
 
 
-class NamedTool(Struct, frozen=True):
+class NamedTool(Record, frozen=True):
     """The model must call this tool."""
 
     name: str
@@ -50,11 +50,11 @@ ToolChoice = ToolChoiceMode | NamedTool
 """Which tools the model may or must call."""
 
 
-class JsonFormat(Struct, frozen=True, tag="json", tag_field="type"):
+class JsonFormat(Record, frozen=True, tag="json", tag_field="type"):
     """The answer is to be some JSON object."""
 
 
-class JsonSchemaFormat(Struct, frozen=True, tag="json_schema", tag_field="type"):
+class JsonSchemaFormat(Record, frozen=True, tag="json_schema", tag_field="type"):
     """The answer is to be JSON that follows a schema.
 
     Attributes:
@@ -71,7 +71,7 @@ ResponseFormat = JsonFormat | JsonSchemaFormat
 """What the text of the answer is to be."""
 
 
-class Timeouts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Timeouts(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How long to wait for a model, in seconds; None is for ever.
 
     Attributes:
@@ -89,7 +89,7 @@ class Timeouts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     total_s: float | None = None
 
 
-class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ModelOptions(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How the model should answer, in words that no provider owns.
 
     Raises:
@@ -123,7 +123,7 @@ class ModelOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 )
 
 
-class ModelRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ModelRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
     """One question to a model.
 
     Attributes:

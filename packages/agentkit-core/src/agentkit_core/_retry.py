@@ -6,12 +6,11 @@ the chance is an argument, and the waiting is done elsewhere.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from agentkit_core._failure import ProviderFailure
+from agentkit_core.values import Record
 
 
-class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RetryPolicy(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How often a model is asked again, and how long to wait before it.
 
     Attributes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
+from agentkit_core.values import Record
 
 
-class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
+class ToolAnnotations(Record, frozen=True, omit_defaults=True):
     """What a tool says of itself. Never sent to a model; policies, loops and resumption read it.
 
     Attributes:
@@ -32,7 +33,7 @@ class ToolAnnotations(Struct, frozen=True, omit_defaults=True):
     detach_after_s: float | None = None
 
 
-class ToolSpec(Struct, frozen=True, omit_defaults=True):
+class ToolSpec(Record, frozen=True, omit_defaults=True):
     """A tool as it is offered to a model: name, what it is for, what it takes.
 
     Attributes:

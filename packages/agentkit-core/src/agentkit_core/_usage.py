@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core._errors import CurrencyMismatch
 from agentkit_core._metadata import MetadataMap
+from agentkit_core.values import Record
 
 
-class TokenUsage(Struct, frozen=True, omit_defaults=True):
+class TokenUsage(Record, frozen=True, omit_defaults=True):
     """Token counts, disjoint, each at least 0 or None for "not reported".
 
     Attributes:
@@ -77,7 +78,7 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True):
         )
 
 
-class CostUsage(Struct, frozen=True, omit_defaults=True):
+class CostUsage(Record, frozen=True, omit_defaults=True):
     """Money, per currency. Empty means that no price is known, not that it was free.
 
     Attributes:
@@ -110,7 +111,7 @@ class CostUsage(Struct, frozen=True, omit_defaults=True):
         return CostUsage(summed)
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Record, frozen=True, omit_defaults=True):
     """What some requests used: tokens, money, and for how many of them that is known.
 
     Attributes:

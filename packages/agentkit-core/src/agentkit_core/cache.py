@@ -6,12 +6,10 @@ themselves. Applications that know better set `marks`.
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from msgspec import Struct
+from agentkit_core.values import Record, StringEnum
 
 
-class CacheMode(StrEnum):
+class CacheMode(StringEnum):
     """How serious a cache request is."""
 
     DISABLED = "disabled"
@@ -22,7 +20,7 @@ class CacheMode(StrEnum):
     """Refuse the request where the provider cannot express it."""
 
 
-class CacheRetention(StrEnum):
+class CacheRetention(StringEnum):
     """How long the provider should keep a cached prefix."""
 
     DEFAULT = "default"
@@ -30,11 +28,11 @@ class CacheRetention(StrEnum):
     EXTENDED = "extended"
 
 
-class ToolsEnd(Struct, frozen=True, tag="tools_end", tag_field="type"):
+class ToolsEnd(Record, frozen=True, tag="tools_end", tag_field="type"):
     """A cache mark after the tool definitions."""
 
 
-class ItemEnd(Struct, frozen=True, tag="item_end", tag_field="type"):
+class ItemEnd(Record, frozen=True, tag="item_end", tag_field="type"):
     """A cache mark after an item of the request.
 
     Attributes:
@@ -44,7 +42,7 @@ class ItemEnd(Struct, frozen=True, tag="item_end", tag_field="type"):
     item: int
 
 
-class PartEnd(Struct, frozen=True, tag="part_end", tag_field="type"):
+class PartEnd(Record, frozen=True, tag="part_end", tag_field="type"):
     """A cache mark after one part of an item.
 
     Attributes:
@@ -60,7 +58,7 @@ CacheMark = ToolsEnd | ItemEnd | PartEnd
 """Where a cached prefix may end."""
 
 
-class CacheRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CacheRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Asks for prompt caching.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from enum import StrEnum
 from threading import Condition, Thread
 from types import TracebackType
 from typing import Self
 
+from agentkit_core.values import StringEnum
 from agentkit_loop.events import Envelope
 from agentkit_loop.ports import Reporter
 from agentkit_reporting._guard import FailurePolicy, GuardedReporter
@@ -59,7 +59,7 @@ class BufferedReporter:
         self.close()
 
 
-class QueueOverflow(StrEnum):
+class QueueOverflow(StringEnum):
     """What to do with an event when a background reporter is too far behind."""
 
     DROP_OLDEST = "drop_oldest"

@@ -7,9 +7,9 @@ its failures mean something else.
 from __future__ import annotations
 
 import logging
-from enum import StrEnum
 from typing import Final
 
+from agentkit_core.values import StringEnum
 from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Envelope, RunFinished
 from agentkit_loop.ports import Reporter
@@ -18,7 +18,7 @@ _log: Final = logging.getLogger("agentkit_reporting")
 _MAX_KEPT: Final = 100
 
 
-class FailurePolicy(StrEnum):
+class FailurePolicy(StringEnum):
     """What to do when a reporter raises."""
 
     IGNORE = "ignore"

@@ -17,9 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, BinaryIO, Final, Self
 
-from msgspec import Struct
-
 from agentkit_core import SessionId, TurnId, to_json
+from agentkit_core.values import Record
 from agentkit_loop.events import Envelope, Event
 
 _VERSION: Final = 1
@@ -28,7 +27,7 @@ _RAW: Final = re.compile(b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa
 U+007F to U+009F, U+2028 to U+202E, U+2066 to U+2069."""
 
 
-class JsonlLine(Struct, frozen=True):
+class JsonlLine(Record, frozen=True):
     """One line, as it is written."""
 
     v: int

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from typing import TextIO
 
+from agentkit_core.values import StringEnum
 
-class Style(StrEnum):
+
+class Style(StringEnum):
     """How a text is marked; the parameters of the ANSI sequence that does it."""
 
     PLAIN = ""

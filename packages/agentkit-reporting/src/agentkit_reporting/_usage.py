@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import SessionId, TurnId, Usage
+from agentkit_core.values import Record
 from agentkit_loop.events import Envelope, ModelCallFinished, ModelCallStarted, ToolResultReceived
 
 
-class UsageSummary(Struct, frozen=True):
+class UsageSummary(Record, frozen=True):
     """Usage so far.
 
     A `Usage` counts its requests and for how many of them tokens and a price are known: its

@@ -7,17 +7,15 @@ protocol, the vendor's quirks and the model allow; `sendable` does the rest.
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from functools import lru_cache
-
-from msgspec import Struct
 
 from agentkit_core._item import ItemKind
 from agentkit_core._json import without_lone_surrogates
 from agentkit_core._part import Modality
+from agentkit_core.values import Record, StringEnum
 
 
-class IdRule(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class IdRule(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Which ids of tool calls a target accepts.
 
     Never an empty one, nor one with half a surrogate pair, which cannot be written.
@@ -50,7 +48,7 @@ def _whole(characters: str) -> re.Pattern[str]:
     return re.compile(f"[{characters}]+")
 
 
-class ReasoningRule(StrEnum):
+class ReasoningRule(StringEnum):
     """Which of a model's own reasoning parts it can be sent back."""
 
     NONE = "none"
@@ -59,7 +57,7 @@ class ReasoningRule(StrEnum):
     ANY = "any"
 
 
-class ToolMedia(StrEnum):
+class ToolMedia(StringEnum):
     """Where media go that a tool gave."""
 
     INLINE = "inline"
@@ -68,7 +66,7 @@ class ToolMedia(StrEnum):
     """They move to a user item right after the tool item, each labelled with its call."""
 
 
-class Target(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Target(Record, frozen=True, kw_only=True, omit_defaults=True):
     """What can be sent to one model. The defaults allow what most chat protocols allow.
 
     Attributes:

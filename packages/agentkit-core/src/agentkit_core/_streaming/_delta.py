@@ -7,15 +7,14 @@ are for the moment; what lasts are the parts that `agentkit_core._streaming._fol
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from agentkit_core._ids import PartId
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import KIND_OF_PART, Part, PartKind
+from agentkit_core.values import Record
 
 
-class BeginPart(Struct, frozen=True, tag="begin_part", tag_field="type"):
+class BeginPart(Record, frozen=True, tag="begin_part", tag_field="type"):
     """A part begins; its place in the response is where it begins.
 
     Attributes:
@@ -32,21 +31,21 @@ class BeginPart(Struct, frozen=True, tag="begin_part", tag_field="type"):
         return KIND_OF_PART[type(self.part)]
 
 
-class AppendText(Struct, frozen=True, gc=False, tag="append_text", tag_field="type"):
+class AppendText(Record, frozen=True, gc=False, tag="append_text", tag_field="type"):
     """More text: of a text, of reasoning, of a tool call's arguments (as JSON text)."""
 
     part_id: PartId
     chunk: str
 
 
-class AppendBytes(Struct, frozen=True, gc=False, tag="append_bytes", tag_field="type"):
+class AppendBytes(Record, frozen=True, gc=False, tag="append_bytes", tag_field="type"):
     """More bytes: of media, a file, reasoning data, a custom part."""
 
     part_id: PartId
     chunk: bytes
 
 
-class ReplaceStructured(Struct, frozen=True, tag="replace_structured", tag_field="type"):
+class ReplaceStructured(Record, frozen=True, tag="replace_structured", tag_field="type"):
     """The JSON value so far: of a structured or custom part, or of a tool call's input.
 
     It takes the place of what the part held before; for a tool call it is an object.
@@ -56,14 +55,14 @@ class ReplaceStructured(Struct, frozen=True, tag="replace_structured", tag_field
     value: JsonValue
 
 
-class SetMetadata(Struct, frozen=True, tag="set_metadata", tag_field="type"):
+class SetMetadata(Record, frozen=True, tag="set_metadata", tag_field="type"):
     """Entries for the part's metadata, merged key by key; a value of None deletes its key."""
 
     part_id: PartId
     metadata: MetadataMap
 
 
-class CommitPart(Struct, frozen=True, tag="commit_part", tag_field="type"):
+class CommitPart(Record, frozen=True, tag="commit_part", tag_field="type"):
     """A part is finished, and this is all of it.
 
     With the id of an open part it takes that part's place; without one it is a further

@@ -18,15 +18,16 @@ from agentkit_core._metadata import MetadataMap
 from agentkit_core._streaming._delta import AppendText, Delta
 from agentkit_core._streaming._fold import Fold
 from agentkit_core._usage import Usage
+from agentkit_core.values import Record
 
 
-class ResponseStarted(Struct, frozen=True, tag="response_started", tag_field="type"):
+class ResponseStarted(Record, frozen=True, tag="response_started", tag_field="type"):
     """The provider has begun to answer, and this is what it calls the answer."""
 
     provenance: Provenance
 
 
-class UsageReported(Struct, frozen=True, tag="usage_reported", tag_field="type"):
+class UsageReported(Record, frozen=True, tag="usage_reported", tag_field="type"):
     """The usage of this response as known now.
 
     It takes the place of what was reported before, number by number: None changes nothing.
@@ -68,7 +69,7 @@ ModelEvent = Delta | ResponseStarted | UsageReported | ResponseFinished | Respon
 """One step of a model's answer."""
 
 
-class ModelResponse(Struct, frozen=True, omit_defaults=True):
+class ModelResponse(Record, frozen=True, omit_defaults=True):
     """A model's answer, whole or as far as it came.
 
     Attributes:

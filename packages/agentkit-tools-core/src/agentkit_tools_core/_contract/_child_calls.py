@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import ApprovalId, JsonValue, ToolCallId, ToolResult, Usage, to_json
 from agentkit_core.json import canonical_json
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension, checked_token
 from agentkit_tools_core._errors import ToolError
@@ -27,7 +27,7 @@ _TAG: Final = "agentkit_tools_core.run"
 _MAX_ECHO: Final = 200
 
 
-class ChildCall(Struct, frozen=True, omit_defaults=True):
+class ChildCall(Record, frozen=True, omit_defaults=True):
     """A child call, as far as it came.
 
     Attributes:
@@ -44,7 +44,7 @@ class ChildCall(Struct, frozen=True, omit_defaults=True):
     asked: tuple[ApprovalId, ...] = ()
 
 
-class RunRecord(Struct, frozen=True, omit_defaults=True, tag=_TAG, tag_field="type"):
+class RunRecord(Record, frozen=True, omit_defaults=True, tag=_TAG, tag_field="type"):
     """What is kept of a run that was suspended; the token of a suspension is one of these.
 
     Attributes:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
-
 from agentkit_core import JsonValue, TextOutput, ToolCallId, ToolFailure, ToolResult, Usage
+from agentkit_core.values import Record
 
 
-class ToolOutcome(Struct, frozen=True, omit_defaults=True):
+class ToolOutcome(Record, frozen=True, omit_defaults=True):
     """A call that is over.
 
     Attributes:
@@ -21,7 +20,7 @@ class ToolOutcome(Struct, frozen=True, omit_defaults=True):
     stop: bool = False
 
 
-class ToolReturn(Struct, frozen=True, kw_only=True):
+class ToolReturn(Record, frozen=True, kw_only=True):
     """What a function returns that has more to say than a value.
 
     Returning a plain value is the same as `ToolReturn(output=value)`.

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import MetadataMap, ToolSpec
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._request import ToolInvocation
 
 
-class PermissionRequest(Struct, frozen=True, omit_defaults=True):
+class PermissionRequest(Record, frozen=True, omit_defaults=True):
     """Something that a call would do and that someone may object to.
 
     Attributes:
@@ -31,11 +32,11 @@ class PermissionRequest(Struct, frozen=True, omit_defaults=True):
     metadata: MetadataMap = field(default_factory=dict)
 
 
-class Allow(Struct, frozen=True, tag="allow", tag_field="type"):
+class Allow(Record, frozen=True, tag="allow", tag_field="type"):
     """It may be done."""
 
 
-class Ask(Struct, frozen=True, omit_defaults=True, tag="ask", tag_field="type"):
+class Ask(Record, frozen=True, omit_defaults=True, tag="ask", tag_field="type"):
     """Someone must say yes first.
 
     Attributes:
@@ -45,7 +46,7 @@ class Ask(Struct, frozen=True, omit_defaults=True, tag="ask", tag_field="type"):
     reason: str | None = None
 
 
-class Deny(Struct, frozen=True, omit_defaults=True, tag="deny", tag_field="type"):
+class Deny(Record, frozen=True, omit_defaults=True, tag="deny", tag_field="type"):
     """It must not be done.
 
     Attributes:
@@ -61,7 +62,7 @@ Decision = Allow | Ask | Deny
 """What a policy says of one request."""
 
 
-class PolicyFacts(Struct, frozen=True):
+class PolicyFacts(Record, frozen=True):
     """Who asks: what a policy may want to know besides the request.
 
     Attributes:

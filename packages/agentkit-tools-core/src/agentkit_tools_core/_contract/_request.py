@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCall, ToolCallId, TurnId
+from agentkit_core.values import Record
 
 
-class ToolInvocation(Struct, frozen=True, omit_defaults=True):
+class ToolInvocation(Record, frozen=True, omit_defaults=True):
     """One call of a tool.
 
     Attributes:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import ApprovalRequest, JsonValue, ToolCall, ToolFailure, to_json
+from agentkit_core.values import Record
 from agentkit_tools_core._errors import ToolError
 
 MAX_TOKEN_BYTES: Final = 1 << 20
 
 
-class Suspension(Struct, frozen=True, omit_defaults=True):
+class Suspension(Record, frozen=True, omit_defaults=True):
     """A call that waits for answers; with them it is run again from its start.
 
     Attributes:

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import JsonValue, ToolCallId, ToolFailure, ToolResult, ToolSpec
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import ToolError
@@ -17,7 +17,7 @@ from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._outputs._convert import outcome_of
 
 
-class Block(Struct, frozen=True, omit_defaults=True):
+class Block(Record, frozen=True, omit_defaults=True):
     """The call is not run.
 
     Attributes:
@@ -29,7 +29,7 @@ class Block(Struct, frozen=True, omit_defaults=True):
     stop: bool = False
 
 
-class ChangeInput(Struct, frozen=True):
+class ChangeInput(Record, frozen=True):
     """The tool gets other arguments; the transcript keeps those of the model.
 
     Attributes:
@@ -39,7 +39,7 @@ class ChangeInput(Struct, frozen=True):
     input: dict[str, JsonValue]
 
 
-class ToolFacts(Struct, frozen=True):
+class ToolFacts(Record, frozen=True):
     """What a hook may want to know besides the call.
 
     Attributes:

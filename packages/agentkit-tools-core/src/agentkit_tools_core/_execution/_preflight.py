@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from agentkit_core import ApprovalId, ApprovalRequest, JsonValue, ToolFailure, ToolResult, to_json
 from agentkit_core.json import without_lone_surrogates
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._approval import approval_request
 from agentkit_tools_core._contract._outcome import error_result
 from agentkit_tools_core._contract._permissions import (
@@ -26,7 +27,7 @@ from agentkit_tools_core._contract._tool import Tool
 _SUMMARY_LENGTH: Final = 200
 
 
-class Allowed(Struct, frozen=True, omit_defaults=True, tag="allowed", tag_field="type"):
+class Allowed(Record, frozen=True, omit_defaults=True, tag="allowed", tag_field="type"):
     """The call may run.
 
     Attributes:
@@ -36,7 +37,7 @@ class Allowed(Struct, frozen=True, omit_defaults=True, tag="allowed", tag_field=
     input: dict[str, JsonValue] | None = None
 
 
-class Refused(Struct, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
+class Refused(Record, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
     """The call must not run, and this is its result.
 
     Attributes:

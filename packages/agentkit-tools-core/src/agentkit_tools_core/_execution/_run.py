@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable, iscoroutine
 from typing import Any, Final, Protocol, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import JsonValue, ToolFailure, ToolResult
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._child_calls import (
     ChildCall,
     ChildCallsDiffer,
@@ -50,7 +50,7 @@ CallChild = Callable[
 """Makes a child call, from looking it up to its end. Without a `ToThread` it never waits."""
 
 
-class _Pending(Struct, frozen=True):
+class _Pending(Record, frozen=True):
     # Wrapped, because trio takes a bare coroutine that comes out of a thread for a mistake.
     value: Awaitable[Any]
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from inspect import cleandoc
 from typing import Final
 
-from msgspec import Struct
+from agentkit_core.values import Record
 
 _GOOGLE_HEADER: Final = re.compile(
     r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters):\s*",
@@ -35,7 +35,7 @@ _REST_FIELD: Final = re.compile(
 _REST_ANY_FIELD: Final = re.compile(r"[:@]\w+[^:]*:")
 
 
-class Docstring(Struct, frozen=True):
+class Docstring(Record, frozen=True):
     """What a docstring says.
 
     Attributes:

@@ -14,8 +14,9 @@ from functools import partial
 from types import FrameType, FunctionType, NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._errors import InvalidToolFunction
 from agentkit_tools_core._functions._annotations import readable
@@ -27,7 +28,7 @@ _REFUSED: Final[Mapping[Any, str]] = {
 }
 
 
-class Parameter(Struct, frozen=True):
+class Parameter(Record, frozen=True):
     """A parameter that a model fills in.
 
     Attributes:
@@ -55,7 +56,7 @@ class Parameter(Struct, frozen=True):
         return None
 
 
-class Signature(Struct, frozen=True):
+class Signature(Record, frozen=True):
     """The parameters of a function.
 
     Attributes:

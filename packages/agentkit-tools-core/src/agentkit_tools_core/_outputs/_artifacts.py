@@ -12,10 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Protocol
 
-from msgspec import Struct
-
 from agentkit_core import AgentkitError, ArtifactId, SessionId, ToolCallId
 from agentkit_core.json import canonical_json, without_lone_surrogates
+from agentkit_core.values import Record
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,160}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -46,7 +45,7 @@ class InvalidOffset(AgentkitError):
         self.reason = reason
 
 
-class ArtifactSlice(Struct, frozen=True):
+class ArtifactSlice(Record, frozen=True):
     """A piece of a stored text.
 
     Attributes:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import field
 from msgspec.structs import replace
 
 from agentkit_core import (
@@ -26,6 +25,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_core.json import without_lone_surrogates
+from agentkit_core.values import Record, StringEnum
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._outputs._artifacts import ArtifactStore
@@ -37,7 +37,7 @@ TOOL_OUTPUT_LIMIT: Final = "agentkit.tool_output_limit"
 _PREVIEW_BYTES: Final = 2_000
 
 
-class OverflowAction(StrEnum):
+class OverflowAction(StringEnum):
     """What becomes of an output that is too long."""
 
     CLIP = "clip"
@@ -48,7 +48,7 @@ class OverflowAction(StrEnum):
     """It is stored whole, and the model is told how to read it piece by piece."""
 
 
-class OutputLimits(Struct, frozen=True, kw_only=True):
+class OutputLimits(Record, frozen=True, kw_only=True):
     """How many bytes of text an output may have; media do not count, and are kept.
 
     The limit of a tool is the first that there is: `per_tool`, the tool's own metadata, the

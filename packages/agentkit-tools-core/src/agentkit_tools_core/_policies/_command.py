@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from agentkit_core import JsonValue
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._permissions import (
     Allow,
     Ask,
@@ -34,7 +34,7 @@ _HARMLESS_BEGIN: Final = "LC_"
 _CHANGING_FOLDER: Final = frozenset({"cd", "chdir", "popd", "pushd"})
 
 
-class CommandPolicy(Struct, frozen=True, kw_only=True):
+class CommandPolicy(Record, frozen=True, kw_only=True):
     """Decides requests of the kind `shell.command`; of others it has no opinion.
 
     In this order: a denied program or variable is denied; a folder outside the allowed ones is

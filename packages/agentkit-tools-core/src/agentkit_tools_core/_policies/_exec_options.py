@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Struct
+from agentkit_core.values import Record
 
 
-class _Options(Struct, frozen=True):
+class _Options(Record, frozen=True):
     exact: frozenset[str] = frozenset()
     """Words that are such an option."""
     long: tuple[str, ...] = ()

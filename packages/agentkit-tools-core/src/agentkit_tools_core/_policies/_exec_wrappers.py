@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Set
 from typing import Final
 
-from msgspec import Struct
-
+from agentkit_core.values import Record
 from agentkit_tools_core._policies._exec_options import has_running_options, runs_by_option
 from agentkit_tools_core._policies._shell_line import commands_of
 
 
-class Commands(Struct, frozen=True):
+class Commands(Record, frozen=True):
     """All that a command runs, as far as it can be seen.
 
     Attributes:
@@ -32,7 +31,7 @@ class Commands(Struct, frozen=True):
     all_seen: bool = True
 
 
-class _Options(Struct, frozen=True):
+class _Options(Record, frozen=True):
     bare: str = ""
     """Letters of options without a value."""
     valued: str = ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._permissions import (
     Allow,
     Ask,
@@ -20,7 +20,7 @@ from agentkit_tools_core._policies._path import UnlistedAction, listed
 _ALLOW: Final = Allow()
 
 
-class McpPolicy(Struct, frozen=True, kw_only=True):
+class McpPolicy(Record, frozen=True, kw_only=True):
     """Decides requests of the kinds `mcp.*`; of others it has no opinion.
 
     In this order: a denied server is denied; a right that is not listed is denied; a server that
@@ -71,7 +71,7 @@ class McpPolicy(Struct, frozen=True, kw_only=True):
         return Ask(f"the server {server} is not trusted")
 
 
-class KindPolicy(Struct, frozen=True, kw_only=True):
+class KindPolicy(Record, frozen=True, kw_only=True):
     """Decides requests by their kind alone.
 
     An entry is a kind, or the words that kinds begin with and a `*`: `custom.*` covers

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from agentkit_core.values import Record, StringEnum
 from agentkit_tools_core._contract._permissions import (
     Allow,
     Ask,
@@ -24,14 +23,14 @@ _READING: Final = frozenset({"filesystem.read", "filesystem.list"})
 _ALLOW: Final = Allow()
 
 
-class UnlistedAction(StrEnum):
+class UnlistedAction(StringEnum):
     """What a policy says of what is on none of its lists."""
 
     ASK = "ask"
     DENY = "deny"
 
 
-class PathPolicy(Struct, frozen=True, kw_only=True):
+class PathPolicy(Record, frozen=True, kw_only=True):
     """Decides requests of the kinds `filesystem.*`; of others it has no opinion.
 
     In this order: what is protected is denied; changing what is read only is denied; without

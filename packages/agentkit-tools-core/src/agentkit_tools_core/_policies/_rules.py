@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import MetadataMap, from_json, to_json
 from agentkit_core.json import canonical_json
+from agentkit_core.values import Record
 from agentkit_tools_core._contract._permissions import (
     Allow,
     Ask,
@@ -25,7 +26,7 @@ from agentkit_tools_core._policies._requests import TAKING_AWAY
 _ALLOW: Final = Allow()
 
 
-class Rule(Struct, frozen=True, omit_defaults=True):
+class Rule(Record, frozen=True, omit_defaults=True):
     """Requests that are allowed once and for all: those of a kind that have these facts.
 
     A rule with a kind alone covers every request of that kind. What other facts a request has

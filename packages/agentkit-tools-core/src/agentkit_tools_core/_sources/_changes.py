@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Final
 
-from msgspec import Struct
-
 from agentkit_core import ToolSpec
 from agentkit_core.json import canonical_json
+from agentkit_core.values import Record
 
 _DIGEST_LENGTH: Final = 16
 
 
-class CatalogueChanges(Struct, frozen=True, omit_defaults=True):
+class CatalogueChanges(Record, frozen=True, omit_defaults=True):
     """The names of tools that came, went or became others; all empty when nothing changed.
 
     Attributes:

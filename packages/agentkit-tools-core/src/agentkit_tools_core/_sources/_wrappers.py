@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from agentkit_core import ToolSpec
+from agentkit_core.values import StringEnum
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import DuplicateTool, InvalidToolName
@@ -224,7 +224,7 @@ class HiddenTools(_OneSource):
         return self._source.get(name)
 
 
-class Collision(StrEnum):
+class Collision(StringEnum):
     """What happens where two sources have a tool of one name."""
 
     FIRST_WINS = "first_wins"
