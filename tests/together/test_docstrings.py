@@ -1,0 +1,117 @@
+"""`help()` of a public struct says what each of its fields means.
+
+Every class that can be reached through a name of a public module is looked at: the class itself,
+and each member of a union. Structs that are not documented yet are listed in `undocumented/`, one
+file a package; run this file to write the lists anew: `python tests/together/test_docstrings.py
+--write`.
+"""
+
+import importlib
+import inspect
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from together.sources import MODULE_OF, public_modules, public_names
+
+FOLDER = Path(__file__).with_name("undocumented")
+
+_SECTION = re.compile(r"^Attributes:\n((?:(?: .*)?\n?)*)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+): \S", re.MULTILINE)
+
+
+def public_structs(package: str) -> Iterator[type[Struct]]:
+    """Every struct that can be reached through a public name of a package, each once."""
+    seen: set[type] = set()
+    for module, path in public_modules(package).items():
+        try:
+            imported = importlib.import_module(module)
+        except ImportError as error:
+            if "pip install" not in str(error):
+                raise
+            continue
+        for name in public_names(path):
+            for struct in structs_in(getattr(imported, name)):
+                if struct not in seen and struct.__module__.startswith(MODULE_OF[package]):
+                    seen.add(struct)
+                    yield struct
+
+
+def structs_in(value: object) -> Iterator[type[Struct]]:
+    """A struct itself, or the structs of a union."""
+    if isinstance(value, types.UnionType) or typing.get_origin(value) is typing.Union:
+        for member in typing.get_args(value):
+            yield from structs_in(member)
+    elif isinstance(value, type) and issubclass(value, Struct):
+        yield value
+
+
+def documented(struct: type[Struct]) -> list[str]:
+    """The names that the Attributes section of a docstring explains, in its order."""
+    section = _SECTION.search(inspect.cleandoc(vars(struct).get("__doc__") or ""))
+    return _ENTRY.findall(section[1]) if section else []
+
+
+def misses(package: str) -> list[str]:
+    """Structs whose docstrings do not explain exactly their fields, as lines, sorted."""
+    lines = []
+    for struct in public_structs(package):
+        fields, explained = struct.__struct_fields__, documented(struct)
+        wrong = [name for name in fields if name not in explained]
+        wrong += [f"no field {name}" for name in explained if name not in fields]
+        if wrong:
+            lines.append(f"{struct.__module__}.{struct.__qualname__}: {', '.join(wrong)}")
+    return sorted(lines)
+
+
+def expected(package: str) -> list[str]:
+    path = FOLDER / f"{package}.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+@pytest.mark.parametrize("package", MODULE_OF)
+def test_a_struct_explains_each_of_its_fields(package: str) -> None:
+    assert misses(package) == expected(package)
+
+
+@pytest.mark.parametrize("package", MODULE_OF)
+def test_structs_are_found(package: str) -> None:
+    assert len([*public_structs(package)]) >= 2
+
+
+def test_a_field_that_is_not_explained_and_one_that_is_not_there_are_noticed() -> None:
+    class Odd(Struct):
+        """Odd.
+
+        Attributes:
+            seen: Explained, over
+                two lines: with a colon.
+            gone: Not there.
+
+        Raises:
+            missing: Not in the section.
+        """
+
+        seen: int
+        missing: int
+
+    assert documented(Odd) == ["seen", "gone"]
+
+
+if __name__ == "__main__" and "--write" in sys.argv:
+    FOLDER.mkdir(exist_ok=True)
+    for distribution in MODULE_OF:
+        lines = misses(distribution)
+        path = FOLDER / f"{distribution}.txt"
+        if lines:
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        else:
+            path.unlink(missing_ok=True)
