@@ -20,6 +20,10 @@ from sybil.typing import Evaluator
 from together.sources import ROOT
 
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
+"""Pages whose Python blocks are run and type-checked."""
+
+OTHER_PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("bench/*.md")} - {*PAGES})
+"""Pages without Python blocks."""
 
 
 class _PythonBlocks(PythonCodeBlockParser):

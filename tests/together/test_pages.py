@@ -1,0 +1,101 @@
+"""What a page names is there: files, public modules and their names, other pages."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from together.pages import OTHER_PAGES, PAGES, program_of
+from together.sources import MODULE_OF, ROOT, folder_of, public_modules, public_names
+
+PUBLIC = {
+    module: frozenset(public_names(path))
+    for package in MODULE_OF
+    for module, path in public_modules(package).items()
+}
+"""Each module that is public by its path, with its public names."""
+
+CODE = re.compile(r"```.*?```", re.DOTALL)
+FILE = re.compile(r"`((?:[\w-]+/)*\w+\.(?:py|md|mjs|toml)|(?:[\w-]+/)+)`")
+NAME = re.compile(r"`(agentkit_\w+(?:\.\w+)*)")
+LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+
+
+def text_of(page: Path) -> str:
+    """Return the text of a page without its blocks of code."""
+    return CODE.sub("", page.read_text(encoding="utf-8"))
+
+
+def missing_files(text: str, page: Path) -> Iterator[str]:
+    """Find the paths in backticks that lead to no file or folder.
+
+    A path may begin at the page, the project, its `examples`, or the folder that holds a package's
+    module; in the README of a package, at the folder of its module.
+    """
+    starts = [page.parent, ROOT, ROOT / "examples", ROOT / "bench"]
+    starts += [folder_of(package).parent for package in MODULE_OF]
+    if page.parent.name in MODULE_OF:
+        starts.append(folder_of(page.parent.name))
+    for path in FILE.findall(text):
+        if not any((start / path).exists() for start in starts):
+            yield path
+
+
+def missing_names(text: str) -> Iterator[str]:
+    """Find the dotted names in backticks that are neither a public module nor a public name."""
+    for name in NAME.findall(text):
+        module, _, attribute = name.rpartition(".")
+        if name not in PUBLIC and attribute not in PUBLIC.get(module, ()):
+            yield name
+
+
+def missing_pages(text: str, page: Path) -> Iterator[str]:
+    """Find the links inside the project that lead nowhere."""
+    for target in LINK.findall(text):
+        if not (page.parent / target).exists():
+            yield target
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *OTHER_PAGES], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    text = text_of(page)
+
+    assert not [*missing_files(text, page), *missing_names(text), *missing_pages(text, page)]
+
+
+@pytest.mark.parametrize("package", MODULE_OF)
+def test_the_readme_of_a_package_lists_its_public_modules(package: str) -> None:
+    text = text_of(ROOT / "packages" / package / "README.md")
+
+    for module in public_modules(package):
+        if PUBLIC[module] and ".replay." not in module:
+            last = module.rpartition(".")[2]
+            assert f"`{module}`" in text or f"`.{last}`" in text, module
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples").iterdir()), ids=lambda path: path.name
+)
+def test_the_readme_lists_the_examples(example: Path) -> None:
+    if example.suffix == ".py" or (example / "__main__.py").exists():
+        assert f"`{example.name}" in text_of(ROOT / "README.md")
+
+
+@pytest.mark.parametrize("page", OTHER_PAGES, ids=lambda page: page.name)
+def test_the_pages_whose_snippets_are_not_run_have_none(page: Path) -> None:
+    assert not program_of(page)
+
+
+def test_what_is_missing_is_noticed() -> None:
+    page = ROOT / "README.md"
+    text = (
+        "`agentkit_core/_nothing.py`, `examples/nothing/`, [here](docs/nothing.md), `docs/`, "
+        "`agentkit_core.nothing`, `agentkit_core.Nothing`, `agentkit_core.Item(…)`, `a_tool.py`"
+    )
+
+    assert [*missing_files(text, page)] == ["agentkit_core/_nothing.py", "examples/nothing/"]
+    assert [*missing_names(text)] == ["agentkit_core.nothing", "agentkit_core.Nothing"]
+    assert [*missing_pages(text, page)] == ["docs/nothing.md"]
