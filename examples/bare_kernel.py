@@ -62,9 +62,9 @@ def perform(effect: Effect, state: State) -> Input | None:
             return ModelResponded(effect_id, ModelResponse(answer))
         case Preflight(id=effect_id):
             return PreflightAllowed(effect_id)
-        case StartTool(id=effect_id, call_id=call_id, input=arguments):
-            total = sum(n for n in arguments.values() if isinstance(n, int))
-            return ToolDone(effect_id, ToolResult(call_id, TextOutput(str(total))))
+        case StartTool(id=effect_id, call=call):
+            total = sum(n for n in call.input.values() if isinstance(n, int))
+            return ToolDone(effect_id, ToolResult(call.id, TextOutput(str(total))))
         case Emit(event=event):
             print(type(event).__name__)
         case Yield(step=Finished(result=result)):

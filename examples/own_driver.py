@@ -100,7 +100,7 @@ class Driver:
                     return PreflightAllowed(effect.id)
                 if isinstance(verdict, Refused):
                     return PreflightRefused(effect.id, verdict.result)
-                return PreflightAsked(effect.id, verdict.requests)
+                return PreflightAsked(effect.id, requests=verdict.requests)
             case StartTool():
                 request = self.request(effect)
                 outcome = self.tools.run_blocking(request, ToolContext(request))
@@ -113,7 +113,7 @@ class Driver:
 
     def request(self, effect: Preflight | StartTool) -> ToolInvocation:
         """Describe a call as the executor wants it."""
-        return ToolInvocation(effect.call_id, effect.name, effect.input)
+        return ToolInvocation(effect.call.id, effect.call.name, effect.call.input)
 
 
 @tool(needs_approval=True)

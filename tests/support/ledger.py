@@ -183,8 +183,8 @@ class Ledger:
                 limits = state.config.limits
                 if limits.max_model_calls is not None:
                     assert self.answers < limits.max_model_calls, "no call beyond the limit"
-            case Preflight(call_id=call_id, granted=granted):
-                assert call_id not in self.started, "what has run is not checked again"
+            case Preflight(call=call, granted=granted):
+                assert call.id not in self.started, "what has run is not checked again"
                 given = one.given
                 if isinstance(given, Resolve) and given.decision.input is not None:
                     assert {*granted} <= {given.approval_id, *state.grants}, "no old yes counts"
@@ -197,13 +197,13 @@ class Ledger:
                 pass
 
     def see_start(self, effect: StartTool, one: Walked) -> None:
-        call_id, state = effect.call_id, one.after
+        call_id, state = effect.call.id, one.after
         assert not any(call_id == asking for asking, _ in self.asks), "I-4: nothing that waits runs"
         assert self.results[call_id] == 0, "what has its result is not run"
         for call in calls_of(state):
             if call.id == call_id:
                 break
-            waits = call.status is CallStatus.READY and call.exclusive
+            waits = call.status is CallStatus.READY and call.rules.exclusive
             # What was lost and is begun again keeps its place.
             kept = isinstance(one.given, EffectLost)
             assert kept or not waits, "nothing overtakes what waits to run alone"
@@ -212,9 +212,9 @@ class Ledger:
         assert call_id not in self.denied, "I-4: nothing denied is started"
         if one.before is not None and isinstance(one.given, EffectLost):
             lost = one.before.out.get(one.given.effect_id)
-            if isinstance(lost, StartTool) and lost.started and lost.call_id == call_id:
+            if isinstance(lost, StartTool) and lost.started and lost.call.id == call_id:
                 never = state.config.lost_tool is LostTool.NEVER_REPEAT
-                assert call.repeatable, "what was begun is not begun a second time"
+                assert call.rules.repeatable, "what was begun is not begun a second time"
                 assert not never
 
     def see_items(self, items: tuple[Item, ...]) -> None:
@@ -398,7 +398,7 @@ def see_schedule(state: State, calls: tuple[CallState, ...]) -> None:
     running = [call for call in calls if call.status is CallStatus.RUNNING]
     if state.config.max_parallel is not None:
         assert len(running) <= state.config.max_parallel, "no more run than may"
-    if any(call.exclusive for call in running):
+    if any(call.rules.exclusive for call in running):
         assert len(running) == 1, "nothing runs beside what is exclusive"
     if state.config.execution is Execution.SEQUENTIAL:
         begun = [call for call in calls if call.status not in (CallStatus.NEW, CallStatus.DONE)]

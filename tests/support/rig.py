@@ -55,6 +55,7 @@ from agentkit_loop.kernel import (
     Prepared,
     Resolve,
     RunMutators,
+    RunRules,
     StartTimer,
     StartTool,
     State,
@@ -172,7 +173,7 @@ class Rig:
         found = [
             effect
             for effect in self.state.out.values()
-            if isinstance(effect, kind) and call_id in (None, getattr(effect, "call_id", None))
+            if isinstance(effect, kind) and call_id in (None, call_of(effect))
         ]
         assert len(found) == 1, f"{len(found)} effects fit"
         return found[0]
@@ -242,9 +243,15 @@ class Rig:
         )  # fmt: skip
         return self.give(ModelFailed(self.out(CallModel).id, ModelResponse(item, failure)))
 
-    def allow(self, *call_ids: str, **how: Any) -> Rig:
+    def allow(
+        self,
+        *call_ids: str,
+        input: dict[str, JsonValue] | None = None,  # noqa: A002  (as in the answer)
+        **how: Any,
+    ) -> Rig:
         for call_id in call_ids:
-            self.give(PreflightAllowed(self.out(Preflight, call_id).id, **how))
+            answer = PreflightAllowed(self.out(Preflight, call_id).id, RunRules(**how), input)
+            self.give(answer)
         return self
 
     def refuse(self, call_id: str, text: str = "no", *, stop: bool = False) -> Rig:
@@ -256,7 +263,9 @@ class Rig:
 
     def ask_for(self, call_id: str, *approvals: str, **how: Any) -> Rig:
         effect = self.out(Preflight, call_id)
-        return self.give(PreflightAsked(effect.id, _asks(effect, approvals), **how))
+        return self.give(
+            PreflightAsked(effect.id, requests=_asks(effect, approvals), rules=RunRules(**how))
+        )
 
     def begin(self, *call_ids: str) -> Rig:
         for call_id in call_ids:
@@ -273,7 +282,8 @@ class Rig:
     ) -> Rig:
         effect = self.out(StartTool, call_id)
         asks = _asks(effect, approvals, want)
-        return self.give(ToolAsked(effect.id, asks, token, takes_denials))
+        answer = ToolAsked(effect.id, requests=asks, token=token, takes_denials=takes_denials)
+        return self.give(answer)
 
     def done(self, *call_ids: str, text: str = "r", stop: bool = False, **more: Any) -> Rig:
         for call_id in call_ids:
@@ -300,13 +310,25 @@ class Rig:
         return self.give(FinishChecked(self.out(CheckFinish).id, items))
 
 
+def call_of(effect: Effect) -> str | None:
+    """The call that an effect is about; None if it is about no call."""
+    match effect:
+        case Preflight(call=call) | StartTool(call=call):
+            return call.id
+        case StartTimer(call_id=call_id):
+            return call_id
+        case _:
+            return None
+
+
 def _asks(
     effect: AnsweredEffect, approvals: tuple[str, ...], want: ApprovalKind = ApprovalKind.APPROVAL
 ) -> tuple[ApprovalRequest, ...]:
     assert isinstance(effect, Preflight | StartTool)
-    call = ToolCall(effect.call_id, effect.name, effect.input)
     return tuple(
-        ApprovalRequest(id=ApprovalId(one), call=call, kind=one[0], summary=f"do {one}", want=want)
+        ApprovalRequest(
+            id=ApprovalId(one), call=effect.call, kind=one[0], summary=f"do {one}", want=want
+        )
         for one in approvals
     )
 

@@ -14,13 +14,13 @@ def yields(rig: Rig) -> list[object]:
 def runs(rig: Rig, call_id: str) -> int:
     """How often the kernel asked for a call to be run."""
     starts = (effect for effect in rig.effects if isinstance(effect, StartTool))
-    return sum(start.call_id == call_id for start in starts)
+    return sum(start.call.id == call_id for start in starts)
 
 
 def running(rig: Rig) -> list[str]:
     """The ids of the calls that run, in the order in which they began."""
     starts = (effect for effect in rig.state.out.values() if isinstance(effect, StartTool))
-    return [str(start.call_id) for start in starts]
+    return [str(start.call.id) for start in starts]
 
 
 def resolutions(rig: Rig) -> list[tuple[str, str]]:

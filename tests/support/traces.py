@@ -57,10 +57,10 @@ def _token(effect: Effect) -> str:
             return f"<{_tag(step)}>"
         case CallModel():
             return "!call_model"
-        case Preflight(call_id=call_id):
-            return f"!preflight:{call_id}"
-        case StartTool(call_id=call_id):
-            return f"!start_tool:{call_id}"
+        case Preflight(call=call):
+            return f"!preflight:{call.id}"
+        case StartTool(call=call):
+            return f"!start_tool:{call.id}"
         case StartTimer(call_id=None):
             return "!timer"
         case StartTimer(call_id=call_id, why=why):

@@ -62,6 +62,8 @@ for name in gone:
 from agentkit_core import *
 from agentkit_core.provider import *
 from agentkit_loop import *
+from agentkit_loop.events import *
+from agentkit_loop.kernel import *
 
 state, _ = start(SessionId("s"), model="m")
 state, _ = step(state, Submit((Item.user("hi"),)), 1)
@@ -82,7 +84,7 @@ for now in range(2, 100):
         case Preflight():
             given = PreflightAllowed(effect.id)
         case StartTool():
-            given = ToolDone(effect.id, ToolResult(call_id=effect.call_id, output=TextOutput("x")))
+            given = ToolDone(effect.id, ToolResult(call_id=effect.call.id, output=TextOutput("x")))
 print(state.transcript[-1].text, told[-1], not any(sys.modules[name] for name in gone))
 sys.modules.update(dict.fromkeys(gone, sys))  # what Python itself does when it ends
 """

@@ -166,7 +166,8 @@ def test_questions_and_logins_are_answered_and_the_answer_is_for_that_call_only(
 
     effect = rig.out(StartTool)
     assert isinstance(effect, StartTool)
-    assert effect.answers == {"which": {"city": "Rome"}}
+    assert effect.resume is not None
+    assert effect.resume.answers == {"which": {"city": "Rome"}}
     assert rig.state.grants == ()
 
 
@@ -204,16 +205,17 @@ def test_a_tool_that_takes_denials_is_told_of_them_and_any_other_call_is_over(
     assert running(rig) == []
     effect = rig.resolve("child:y").out(StartTool)
     assert isinstance(effect, StartTool)
-    assert (effect.denied, effect.granted) == ({"child:x": "no"}, ("child:y",))
+    assert effect.resume is not None
+    assert (effect.resume.denied, effect.granted) == ({"child:x": "no"}, ("child:y",))
     assert rig.done("a").state.phase is Phase.CALLING
 
 
 def test_an_ask_with_nothing_to_ask_lets_the_call_run() -> None:
     rig = Rig().ask().answer("a")
-    rig.give(PreflightAsked(rig.out(Preflight).id, ()))
+    rig.give(PreflightAsked(rig.out(Preflight).id, requests=()))
     assert running(rig) == ["a"]
 
-    rig.forget().give(ToolAsked(rig.out(StartTool).id, ()))
+    rig.forget().give(ToolAsked(rig.out(StartTool).id, requests=()))
     assert rig.trace == "!start_tool:a"
 
 
@@ -224,7 +226,7 @@ def test_arguments_given_by_an_approver_are_checked_anew_and_vouched_for_by_kind
     check = rig.out(Preflight)
     assert isinstance(check, Preflight)
     # The yes to `send:x` was for the old arguments.
-    assert (check.input, check.granted) == ({"path": "y"}, ("write:x",))
+    assert (check.call.input, check.granted) == ({"path": "y"}, ("write:x",))
 
     rig.ask_for("a", "write:y", "send:y")
     assert [ask.id for ask in rig.state.pending_approvals] == ["send:y"]
@@ -232,7 +234,7 @@ def test_arguments_given_by_an_approver_are_checked_anew_and_vouched_for_by_kind
 
     effect = rig.out(StartTool)
     assert isinstance(effect, StartTool)
-    assert effect.input == {"path": "z"}
+    assert effect.call.input == {"path": "z"}
     assert {"write:z", "send:z"} <= set(effect.granted)
 
 
@@ -251,7 +253,7 @@ def test_a_tool_that_asks_in_the_middle_cannot_be_given_other_arguments() -> Non
     assert rig.trace == "approval_resolved:a:approved !start_tool:a"
     effect = rig.out(StartTool)
     assert isinstance(effect, StartTool)
-    assert effect.input == {}
+    assert effect.call.input == {}
 
 
 def test_an_answer_to_an_ask_that_nobody_has_is_told_and_changes_nothing() -> None:

@@ -128,7 +128,8 @@ def test_a_lost_tool_that_may_be_repeated_keeps_its_answers_and_its_token() -> N
 
     effect = rig.out(StartTool)
     assert isinstance(effect, StartTool)
-    assert (effect.token, effect.granted, effect.started) == (7, ("which",), False)
+    assert effect.resume is not None
+    assert (effect.resume.token, effect.granted, effect.started) == (7, ("which",), False)
 
 
 def test_asks_queues_and_notices_need_nothing_after_a_crash() -> None:
@@ -210,7 +211,8 @@ def test_case_19_a_tool_that_stopped_is_given_what_it_left_and_what_was_answered
 
     effect = rig.out(StartTool)
     assert isinstance(effect, StartTool)
-    assert effect.token == {"children": [1, 2]}
+    assert effect.resume is not None
+    assert effect.resume.token == {"children": [1, 2]}
     assert set(effect.granted) == {"write:x", "send:y"}
     assert rig.trace.count("tool_execution_started:a") == 1
 

@@ -153,7 +153,7 @@ def test_what_a_hook_changed_before_a_call_is_what_runs() -> None:
 
     effect = rig.out(StartTool)
     assert isinstance(effect, StartTool)
-    assert effect.input == {"path": "/safe"}
+    assert effect.call.input == {"path": "/safe"}
     assert rig.last.tool_calls[0].input == {}
 
 

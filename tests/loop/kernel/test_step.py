@@ -170,7 +170,7 @@ def test_what_the_approver_changed_is_what_runs_and_the_transcript_keeps_the_ori
 
     effect = rig.out(StartTool, "a")
     assert isinstance(effect, StartTool)
-    assert effect.input == {"path": "b"}
+    assert effect.call.input == {"path": "b"}
     assert rig.state.transcript[-1].tool_calls[0].input == {"path": "a"}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentkit_core import ApprovalRequest
+from agentkit_core import ApprovalRequest, ToolCall
 from agentkit_loop import WaitingForApproval, decode_state, encode_state
 from agentkit_loop.events import ApprovalRequired
 from agentkit_loop.kernel import (
@@ -20,6 +20,7 @@ from agentkit_loop.kernel import (
     Effect,
     Emit,
     Preflight,
+    Resumption,
     StartTimer,
     StartTool,
     State,
@@ -48,36 +49,45 @@ def of_request(request: ApprovalRequest) -> list[Any]:
     ]  # fmt: skip
 
 
+def of_part(call: ToolCall) -> list[Any]:
+    return [call.id, call.name, plain(call.input), plain(call.metadata)]
+
+
+def of_resumption(resume: Resumption | None) -> dict[str, Any]:
+    resume = resume or Resumption()
+    return {
+        "answers": plain(resume.answers), "denied": plain(resume.denied),
+        "token": plain(resume.token),
+    }  # fmt: skip
+
+
 def of_effect(effect: Effect) -> dict[str, Any]:
     facts: dict[str, Any] = {"type": type(effect).__name__}
     match effect:
         case StartTimer():
             facts |= {"at": effect.at, "why": str(effect.why), "call_id": effect.call_id}
         case Preflight() | StartTool():
-            call = [effect.call_id, effect.name, plain(effect.input), plain(effect.metadata)]
-            facts |= {"call": call, "granted": list(effect.granted)}
+            facts |= {"call": of_part(effect.call), "granted": list(effect.granted)}
         case _:
             pass
     if isinstance(effect, StartTool):
         facts |= {
-            "answers": plain(effect.answers), "denied": plain(effect.denied),
-            "token": plain(effect.token), "detaches": effect.detaches, "started": effect.started,
+            **of_resumption(effect.resume), "detaches": effect.detaches, "started": effect.started,
         }  # fmt: skip
     return facts
 
 
 def of_call(call: CallState) -> dict[str, Any]:
+    rules = call.rules
     return {
-        "call": [call.id, call.name, plain(call.input), plain(call.metadata)],
+        "call": of_part(call.call),
         "status": str(call.status),
         "effects": [call.effect_id, call.timeout_id, call.detach_id],
-        "rules": [call.exclusive, call.repeatable, call.timeout_s, call.detach_after_s],
+        "rules": [rules.exclusive, rules.repeatable, rules.timeout_s, rules.detach_after_s],
         "started": call.started,
         "granted": list(call.granted),
         "vouched": list(call.vouched),
-        "answers": plain(call.answers),
-        "denied": plain(call.denied),
-        "token": plain(call.token),
+        **of_resumption(call.resume),
         "takes_denials": call.takes_denials,
         "approvals": [of_request(request) for request in call.pending_approvals],
     }

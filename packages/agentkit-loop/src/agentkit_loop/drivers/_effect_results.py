@@ -15,6 +15,7 @@ from agentkit_loop.kernel._inputs import (
     ToolAsked,
     ToolDone,
 )
+from agentkit_loop.kernel._tool_run import RunRules
 from agentkit_tools_core import (
     Allowed,
     NeedsApproval,
@@ -24,7 +25,7 @@ from agentkit_tools_core import (
     error_result,
 )
 
-_PLAIN: Final = ToolAnnotations()
+_PLAIN: Final = RunRules()
 
 
 def verdict_on(
@@ -41,42 +42,38 @@ def verdict_on(
     """
     if isinstance(verdict, Refused):
         return PreflightRefused(effect.id, verdict.result, verdict.stop)
-    of = annotations or _PLAIN
+    rules = _PLAIN if annotations is None else _rules_of(annotations)
     if isinstance(verdict, Allowed):
-        if of is _PLAIN and verdict.input is None:
-            return PreflightAllowed(effect.id)
-        return PreflightAllowed(
-            effect.id,
-            input=verdict.input,
-            exclusive=of.exclusive,
-            repeatable=of.read_only or of.idempotent,
-            timeout_s=of.timeout_s,
-            detach_after_s=of.detach_after_s,
-            read_only=of.read_only,
-        )
-    return PreflightAsked(
-        effect.id,
-        verdict.requests,
-        input=verdict.input,
-        exclusive=of.exclusive,
-        repeatable=of.read_only or of.idempotent,
-        timeout_s=of.timeout_s,
-        detach_after_s=of.detach_after_s,
-        read_only=of.read_only,
+        return PreflightAllowed(effect.id, rules, verdict.input)
+    return PreflightAsked(effect.id, requests=verdict.requests, rules=rules, input=verdict.input)
+
+
+def _rules_of(annotations: ToolAnnotations) -> RunRules:
+    return RunRules(
+        exclusive=annotations.exclusive,
+        repeatable=annotations.read_only or annotations.idempotent,
+        read_only=annotations.read_only,
+        timeout_s=annotations.timeout_s,
+        detach_after_s=annotations.detach_after_s,
     )
 
 
 def came_of(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | ToolAsked:
     """Make the answer of a tool that was run."""
     if isinstance(outcome, Suspension):
-        return ToolAsked(effect.id, outcome.requests, outcome.token, outcome.takes_denials)
+        return ToolAsked(
+            effect.id,
+            requests=outcome.requests,
+            token=outcome.token,
+            takes_denials=outcome.takes_denials,
+        )
     return ToolDone(effect.id, outcome.result, outcome.stop)
 
 
 def lost(effect: StartTool) -> ToolDone:
     """Make the answer of a tool that ended without one."""
-    text = f"{effect.name} was cancelled from within; it may have had an effect."
-    result = error_result(effect.call_id, text, ToolFailure.INTERRUPTED, started=True)
+    text = f"{effect.call.name} was cancelled from within; it may have had an effect."
+    result = error_result(effect.call.id, text, ToolFailure.INTERRUPTED, started=True)
     return ToolDone(effect.id, result)
 
 

@@ -352,17 +352,18 @@ class Stepper(ABC):
 
     def judged(self, effect: Preflight, verdict: Any) -> Input:
         """Make the answer of a preflight."""
-        return verdict_on(effect, verdict, self.executor.annotations(effect.name))
+        return verdict_on(effect, verdict, self.executor.annotations(effect.call.name))
 
     def request_of(self, effect: Preflight | StartTool) -> ToolInvocation:
         """Make the executor's view of a call."""
+        call = effect.call
         return ToolInvocation(
-            call_id=effect.call_id,
-            name=effect.name,
-            input=effect.input,
+            call_id=call.id,
+            name=call.name,
+            input=call.input,
             session_id=self.state.session_id,
             turn_id=self.turn_id,
-            metadata=effect.metadata,
+            metadata=call.metadata,
         )
 
     def interrupt(self) -> None:

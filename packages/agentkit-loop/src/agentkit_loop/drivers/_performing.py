@@ -18,7 +18,10 @@ from agentkit_loop.events import ContentDelta
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.kernel._effects import StartTool
 from agentkit_loop.kernel._inputs import ModelFailed, ModelResponded, ToolProgressed
+from agentkit_loop.kernel._tool_run import Resumption
 from agentkit_tools_core import ToolContext
+
+_FIRST_RUN: Final = Resumption()
 
 _NO_DELTAS: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
 """Events of an answer that are not told as they come; their facts are told at its end."""
@@ -57,24 +60,25 @@ class Performer(Stepper, ABC):
         self, effect: StartTool, progress: Callable[[ToolProgressed], None]
     ) -> ToolContext:
         """Make what a running tool may ask."""
+        resume = effect.resume or _FIRST_RUN
         return ToolContext(
             self.request_of(effect),
             progress=lambda message, data: progress(ToolProgressed(effect.id, message, data)),
             cancelled=lambda: not self.is_wanted(effect.id),
-            dependencies={TurnBudget: self.budget.share(effect.call_id), **self._dependencies},
+            dependencies={TurnBudget: self.budget.share(effect.call.id), **self._dependencies},
             approved=effect.granted,
-            answers=effect.answers,
-            denied=effect.denied,
-            token=effect.token,
+            answers=resume.answers,
+            denied=resume.denied,
+            token=resume.token,
         )
 
     def end_tool(self, effect: StartTool, *, asks: bool = False) -> None:
         """Note that a tool runs no more: it is over, or stopped to ask."""
         self._begun.pop(effect.id, None)
         if asks:
-            self.budget.take_back((effect.call_id,))
+            self.budget.take_back((effect.call.id,))
         else:
-            self.budget.settle(effect.call_id)
+            self.budget.settle(effect.call.id)
 
     def seconds_until(self, at: int) -> float:
         """Seconds until a moment; 0 or less if it has passed."""

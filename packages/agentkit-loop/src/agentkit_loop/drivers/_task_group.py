@@ -216,7 +216,8 @@ class Gathering(Performer, ABC):
             return
         for effect in [one for one in self.pending if self._outlives(one)]:
             self.pending.remove(effect)
-            self._at_home[effect.id] = effect.call_id
+            call = effect.call.id if isinstance(effect, StartTool) else effect.call_id
+            self._at_home[effect.id] = call
             self._start(self._home, self._work_at_home, effect)
 
     def _outlives(self, effect: AnsweredEffect) -> bool:
@@ -225,7 +226,7 @@ class Gathering(Performer, ABC):
                 return detaches
             case StartTimer(call_id=str(call_id)):
                 return call_id in self._at_home.values() or any(
-                    isinstance(one, StartTool) and one.detaches and one.call_id == call_id
+                    isinstance(one, StartTool) and one.detaches and one.call.id == call_id
                     for one in self.pending
                 )
             case _:

@@ -232,7 +232,7 @@ class BlockingDriver(Performer):
             self.feed(ToolStarted(effect.id))
             if not self.is_wanted(effect.id):
                 return None
-        self._begun[effect.id] = effect.call_id
+        self._begun[effect.id] = effect.call.id
         context = self.context_of(effect, self.feed)
         outcome = self.executor.run_blocking(context.request, context)
         self.end_tool(effect, asks=isinstance(outcome, Suspension))

@@ -193,7 +193,7 @@ class ConcurrentDriver(Gathering):
     def _is_quick(self) -> bool:
         """Whether what comes next are calls that never wait: a group would cost more than they."""
         effect = self.pending[0] if self.pending else None
-        return isinstance(effect, StartTool) and self.executor.is_quick(effect.name)
+        return isinstance(effect, StartTool) and self.executor.is_quick(effect.call.name)
 
     async def _one_by_one(self) -> None:
         while self._is_quick and not self.is_stopped:
@@ -244,7 +244,7 @@ class ConcurrentDriver(Gathering):
         return self.judged(effect, verdict)
 
     async def _run_tool(self, effect: StartTool) -> Input | None:
-        self._begun[effect.id] = effect.call_id
+        self._begun[effect.id] = effect.call.id
         try:
             if self._store is not None:
                 self.feed(ToolStarted(effect.id))

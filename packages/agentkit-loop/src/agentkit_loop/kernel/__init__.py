@@ -56,6 +56,7 @@ from agentkit_loop.kernel._state import CallState, CallStatus, State, TurnState
 from agentkit_loop.kernel._step import fork, resume, start, step
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
+from agentkit_loop.kernel._tool_run import Resumption, RunRules
 
 __all__ = [
     # the function and its table
@@ -70,6 +71,8 @@ __all__ = [
     # the state
     "CallState",
     "CallStatus",
+    "Resumption",
+    "RunRules",
     "State",
     "TurnState",
     # inputs from the host

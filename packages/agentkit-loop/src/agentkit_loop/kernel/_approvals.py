@@ -15,6 +15,7 @@ from agentkit_loop.kernel._effects import StartTool
 from agentkit_loop.kernel._inputs import ToolAsked
 from agentkit_loop.kernel._state import CallState, CallStatus
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope, WaitingForApproval
+from agentkit_loop.kernel._tool_run import Resumption
 
 LOST_KIND = "tool.lost"
 """The kind of the request whether a call that was lost may run again."""
@@ -40,12 +41,12 @@ def request_approval(
         The call, `ready` if it has to wait for none of them.
     """
     granted = granted_to(draft, call)
-    part = call.part
+    resume = call.resume or Resumption()
     pending = tuple(
-        replace(request, call=part)
+        replace(request, call=call.call)
         for request in {request.id: request for request in requests}.values()
-        if request.id not in call.answers
-        and request.id not in call.denied
+        if request.id not in resume.answers
+        and request.id not in resume.denied
         and (request.want is not ApprovalKind.APPROVAL or request.id not in granted)
         and request.kind not in call.vouched
     )
@@ -65,7 +66,8 @@ def suspend(
     draft: Draft, call: CallState, answer: ToolAsked, *, background: bool = False
 ) -> CallState:
     """Let a call wait that stopped in the middle of its run."""
-    call = replace(call, token=answer.token, takes_denials=answer.takes_denials, vouched=())
+    resume = replace(call.resume or Resumption(), token=answer.token)
+    call = replace(call, resume=resume, takes_denials=answer.takes_denials, vouched=())
     return request_approval(draft, call, answer.requests, background=background)
 
 
@@ -96,14 +98,16 @@ def resolve(
     patched = decision.approve and decision.input is not None and not call.started
     draft.emit(ApprovalResolved(request.id, call.id, outcome, patched))
     left = tuple(other for other in call.pending_approvals if other is not request)
+    resume = call.resume or Resumption()
     if not decision.approve:
-        denied = {**call.denied, request.id: decision.reason}
-        return _ready_if_answered(replace(call, pending_approvals=left, denied=denied))
+        resume = replace(resume, denied={**resume.denied, request.id: decision.reason})
+        return _ready_if_answered(replace(call, pending_approvals=left, resume=resume))
     if patched:
         return _with_new_input(draft, replace(call, pending_approvals=left), request, decision)
     call = replace(call, pending_approvals=left, granted=(*call.granted, request.id))
     if request.want is not ApprovalKind.APPROVAL:
-        call = replace(call, answers={**call.answers, request.id: decision.answer})
+        answers = {**resume.answers, request.id: decision.answer}
+        call = replace(call, resume=replace(resume, answers=answers))
     elif decision.scope is GrantScope.SESSION and request.id not in draft.grants:
         draft.grants += (request.id,)
     return _ready_if_answered(call)
@@ -132,15 +136,10 @@ def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
     effect_id = draft.issue(
         lambda effect_id: StartTool(
             effect_id,
-            call.id,
-            call.name,
-            call.input,
+            call.call,
             granted_to(draft, call),
-            call.metadata,
-            call.answers,
-            call.denied,
-            call.token,
-            detaches,
+            resume=call.resume,
+            detaches=detaches,
         )
     )
     # A tool that goes on says anew what it has used.
@@ -161,7 +160,7 @@ def _with_new_input(
     withdraw(draft, call)
     return replace(
         call,
-        input=decision.input,
+        call=replace(call.call, input=decision.input),
         status=CallStatus.NEW,
         pending_approvals=(),
         granted=(request.id,),

@@ -108,7 +108,7 @@ def cancelled(draft: Draft, call: CallState) -> Phase:
 
 def timed_out(draft: Draft, call: CallState) -> Phase:
     """A background call has run for as long as it may."""
-    text = TIMED_OUT.format(name=call.name, seconds=call.timeout_s or 0)
+    text = TIMED_OUT.format(name=call.name, seconds=call.rules.timeout_s or 0)
     return finished(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
 
 

@@ -19,11 +19,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NewType
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from agentkit_core import ApprovalId, Item, JsonValue, MetadataMap, ToolCallId, TurnId
+from agentkit_core import ApprovalId, Item, ToolCall, ToolCallId, TurnId
 from agentkit_loop.events import Event, MutationPoint
 from agentkit_loop.kernel._status import SessionStatus
+from agentkit_loop.kernel._tool_run import Resumption
 
 EffectId = NewType("EffectId", str)
 """One effect that is answered: `e1`, `e2`, … in a session."""
@@ -52,42 +53,36 @@ class CallModel(_Effect, frozen=True, tag="call_model"):
     id: EffectId
 
 
-class Preflight(_Effect, frozen=True, tag="preflight"):
-    """Find out whether a call may run: look up, check arguments, ask policies. Runs nothing.
+class _CallEffect(_Effect, frozen=True):
+    id: EffectId
+    call: ToolCall
+    granted: tuple[ApprovalId, ...] = ()
+
+
+class Preflight(_CallEffect, frozen=True, tag="preflight"):
+    """Find out whether a call may run: find the tool, check arguments, ask policies. Runs nothing.
 
     Attributes:
-        granted: What someone has approved for this call already, or for the session.
-        metadata: The metadata of the call's part.
+        id: The id of this effect, for its answer.
+        call: The call, with the arguments that it would run with.
+        granted: The approvals that this call has, by itself or for the whole session.
     """
 
-    id: EffectId
-    call_id: ToolCallId
-    name: str
-    input: dict[str, JsonValue]
-    granted: tuple[ApprovalId, ...] = ()
-    metadata: MetadataMap = field(default_factory=dict)
 
-
-class StartTool(_Effect, frozen=True, tag="start_tool"):
-    """Run a call; must not be done twice.
+class StartTool(_CallEffect, frozen=True, kw_only=True, tag="start_tool"):
+    """Run a call; a driver must not do it twice.
 
     Attributes:
-        answers: What people have answered to the tool's own questions.
-        denied: Which of the tool's own asks were denied, and why.
-        token: What the tool left when it stopped to ask; None when it runs for the first time.
-        detaches: Whether it may go on in the background, and so outlive the turn.
-        started: In `State.out`: whether somebody has begun to run it; see `Started`.
+        id: The id of this effect, for its answer.
+        call: The call, with the arguments that it runs with.
+        granted: The approvals that this call has, by itself or for the whole session.
+        resume: The answers and the token of a tool that runs again because it stopped to ask;
+            None for a tool that runs for the first time.
+        detaches: Whether the call may go on in the background, and so outlive the turn.
+        started: In `State.out`: whether the tool has been started; see `ToolStarted`.
     """
 
-    id: EffectId
-    call_id: ToolCallId
-    name: str
-    input: dict[str, JsonValue]
-    granted: tuple[ApprovalId, ...] = ()
-    metadata: MetadataMap = field(default_factory=dict)
-    answers: dict[ApprovalId, JsonValue] = field(default_factory=dict)
-    denied: dict[ApprovalId, str | None] = field(default_factory=dict)
-    token: JsonValue = None
+    resume: Resumption | None = None
     detaches: bool = False
     started: bool = False
 

@@ -33,6 +33,7 @@ from agentkit_core import (
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._effects import EffectId
 from agentkit_loop.kernel._status import ApprovalDecision
+from agentkit_loop.kernel._tool_run import RunRules
 
 
 class Lane(StrEnum):
@@ -200,23 +201,16 @@ class ModelFailed(_Answer, frozen=True, tag="model_failed"):
 
 
 class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
-    """`Preflight`: the call may run, and how.
+    """`Preflight`: the call may run.
 
     Attributes:
-        input: Arguments in place of those that were looked at; None means those.
-        exclusive: Whether nothing may run beside it.
-        repeatable: Whether it may be run again if it is lost: it changes nothing, or is idempotent.
-        timeout_s: How long it may run; None means as long as it likes.
-        detach_after_s: When it goes on in the background; 0 means at once, None never.
-        read_only: Whether it changes nothing; see `Execution.READS_PARALLEL`.
+        effect_id: The id of the effect that this answers.
+        rules: How the call may run.
+        input: Arguments to run with instead; None means those that were checked.
     """
 
+    rules: RunRules = RunRules()
     input: dict[str, JsonValue] | None = None
-    exclusive: bool = False
-    repeatable: bool = False
-    timeout_s: float | None = None
-    detach_after_s: float | None = None
-    read_only: bool = False
 
 
 class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
@@ -231,16 +225,19 @@ class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
     stop: bool = False
 
 
-class PreflightAsked(_Answer, frozen=True, tag="preflight_asked"):
-    """`Preflight`: someone has to be asked first; then the call may run, as is said here."""
+class PreflightAsked(_Answer, frozen=True, kw_only=True, tag="preflight_asked"):
+    """`Preflight`: a person has to decide first; once all requests are approved the call may run.
+
+    Attributes:
+        effect_id: The id of the effect that this answers.
+        requests: What the person has to decide. With none, the call may run at once.
+        rules: How the call may run then.
+        input: Arguments to run with instead; None means those that were checked.
+    """
 
     requests: tuple[ApprovalRequest, ...]
+    rules: RunRules = RunRules()
     input: dict[str, JsonValue] | None = None
-    exclusive: bool = False
-    repeatable: bool = False
-    timeout_s: float | None = None
-    detach_after_s: float | None = None
-    read_only: bool = False
 
 
 class ToolStarted(_Answer, frozen=True, tag="started"):
@@ -268,12 +265,16 @@ class ToolSpent(_Answer, frozen=True, tag="tool_spent"):
     usage: Usage
 
 
-class ToolAsked(_Answer, frozen=True, tag="tool_asked"):
-    """`StartTool`: the tool has stopped, and runs again once someone has answered.
+class ToolAsked(_Answer, frozen=True, kw_only=True, tag="tool_asked"):
+    """`StartTool`: the tool has stopped to ask a person; with the answers it runs again.
 
     Attributes:
-        token: What the tool is given when it runs again.
-        takes_denials: Whether the tool is told of denials too; otherwise a denial ends the call.
+        effect_id: The id of the effect that this answers.
+        requests: What the person has to decide or to answer. With none, the tool runs again at
+            once.
+        token: What the tool gets back when it runs again; None means nothing.
+        takes_denials: Whether the tool runs again after a denial too; otherwise a denial ends the
+            call.
     """
 
     requests: tuple[ApprovalRequest, ...]

@@ -57,7 +57,7 @@ def _lost_tool(draft: Draft, effect: StartTool) -> Phase:
     call = _owner(draft, effect.id)
     policy = draft.config.lost_tool
     aside = call.id in draft.background
-    if call.repeatable and policy is not LostTool.NEVER_REPEAT:
+    if call.rules.repeatable and policy is not LostTool.NEVER_REPEAT:
         return _again(draft, replace(effect, started=False))
     if policy is not LostTool.ASK:
         text = UNKNOWN.format(name=call.name)
@@ -95,7 +95,7 @@ def _whether_to_run_again(call: CallState) -> ApprovalRequest:
     # What was granted is counted in the id: a call that is lost twice is asked about twice.
     return ApprovalRequest(
         id=ApprovalId(f"{LOST_KIND}:{call.id}:{len(call.granted)}"),
-        call=call.part,
+        call=call.call,
         kind=LOST_KIND,
         summary=RUN_AGAIN.format(name=call.name),
     )

@@ -84,9 +84,7 @@ def open_round(draft: Draft, item: Item) -> None:
     calls = item.tool_calls
     before = draft.turn.tool_calls
     draft.set_turn(
-        calls=tuple(
-            CallState(call.id, call.name, call.input, metadata=call.metadata) for call in calls
-        ),
+        calls=tuple(CallState(call=call) for call in calls),
         tool_calls=before + len(calls),
         stop=False,
     )
@@ -135,44 +133,42 @@ def _start(draft: Draft, window: list[CallState]) -> bool:
     """Start what may run now; whether one of them went to the background at once."""
     running = [call for call in draft.turn.calls if call.status is CallStatus.RUNNING]
     room = (draft.config.max_parallel or len(draft.turn.calls)) - len(running)
-    alone = any(call.exclusive for call in running)
+    alone = any(call.rules.exclusive for call in running)
     detached = False
     for call in window:
         if call.status is not CallStatus.READY:
             continue
-        if alone or room <= 0 or (call.exclusive and running):
+        if alone or room <= 0 or (call.rules.exclusive and running):
             # Nothing overtakes a call that waits to be alone: it would wait for ever.
             break
         started = _run(draft, call)
-        if call.detach_after_s is not None and call.detach_after_s <= 0:
+        if call.rules.detach_after_s is not None and call.rules.detach_after_s <= 0:
             detach(draft, started)
             detached = True
             continue
         running.append(started)
         room -= 1
-        alone = call.exclusive
+        alone = call.rules.exclusive
     return detached
 
 
 def _check(draft: Draft, call: CallState) -> None:
     effect_id = draft.issue(
-        lambda effect_id: Preflight(
-            effect_id, call.id, call.name, call.input, granted_to(draft, call), call.metadata
-        )
+        lambda effect_id: Preflight(effect_id, call.call, granted_to(draft, call))
     )
     put_call(draft, replace(call, status=CallStatus.PREFLIGHT, effect_id=effect_id))
 
 
 def _run(draft: Draft, call: CallState) -> CallState:
     first = not call.started
-    call = start_tool(draft, call, detaches=call.detach_after_s is not None)
+    call = start_tool(draft, call, detaches=call.rules.detach_after_s is not None)
     if first:
-        draft.emit(ToolExecutionStarted(call.id, call.name, call.input))
+        draft.emit(ToolExecutionStarted(call.id, call.name, call.call.input))
     call = replace(
         call,
-        timeout_id=_timer(draft, call, TimerKind.TIMEOUT, call.timeout_s),
+        timeout_id=_timer(draft, call, TimerKind.TIMEOUT, call.rules.timeout_s),
         # Time spent waiting for a person does not count: each run has its own.
-        detach_id=_timer(draft, call, TimerKind.DETACH, call.detach_after_s or None),
+        detach_id=_timer(draft, call, TimerKind.DETACH, call.rules.detach_after_s or None),
     )
     put_call(draft, call)
     return call
@@ -235,7 +231,8 @@ def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
 def detach(draft: Draft, call: CallState) -> None:
     """Let a running call go on in the background; the model is told so in place of its result."""
     draft.abort(call.detach_id)
-    draft.set_background(replace(call, detach_id=None, detach_after_s=None))
+    rules = replace(call.rules, detach_after_s=None)
+    draft.set_background(replace(call, detach_id=None, rules=rules))
     text = background.PLACEHOLDER.format(name=call.name)
     _close_call(draft, call, ToolResult(call_id=call.id, output=TextOutput(text)))
     draft.emit(ToolDetached(call.id, call.name))
@@ -318,10 +315,10 @@ def _repeats_itself(draft: Draft) -> bool:
             continue
         told = _told(result)
         same = failing is not None and (failing.name, failing.input, failing.result) == (
-            call.name, call.input, told,
+            call.name, call.call.input, told,
         )  # fmt: skip
         times = failing.times + 1 if failing is not None and same else 1
-        failing = Failing(call.name, call.input, told, times)
+        failing = Failing(call.name, call.call.input, told, times)
         if times >= most:
             break
     draft.set_turn(failing=failing)

@@ -16,7 +16,6 @@ from agentkit_core import (
     ApprovalRequest,
     Item,
     JsonValue,
-    MetadataMap,
     ModelOptions,
     SessionId,
     ToolCall,
@@ -29,6 +28,7 @@ from agentkit_core import (
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId
 from agentkit_loop.kernel._table import Phase
+from agentkit_loop.kernel._tool_run import Resumption, RunRules
 
 STATE_VERSION: Final = 3
 """Grows when the meaning of a stored state changes; `_snapshot` upgrades older ones."""
@@ -55,53 +55,55 @@ class CallStatus(StrEnum):
     DONE = "done"
 
 
-class CallState(Struct, frozen=True, omit_defaults=True):
-    """One call of the running round, or one that goes on in the background.
+class CallState(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One call of the running round, or one that runs in the background.
 
     Attributes:
-        input: What it runs with; hooks, and whoever approved it, may have changed it.
-        effect_id: The effect that it waits for: its preflight, or the tool itself.
-        timeout_id: The timer that ends it, while it runs.
-        detach_id: The timer that sends it to the background, while it runs.
-        exclusive: Whether nothing may run beside it.
-        repeatable: Whether it may be run again when whoever ran it is lost.
-        started: Whether it has begun to run, maybe to stop and ask later.
-        pending_approvals: What a person still has to answer.
-        vouched: Kinds of permission that are not asked again: someone gave the input that it runs
-            with when asked for them.
-        token: What the tool left when it stopped to ask.
-        takes_denials: Whether the tool that stopped is told of denials too.
-        spent: What it has used of models by itself, as far as it has said; counts if it never ends
-            well.
+        call: The call. Its `input` is what it runs with; hooks, or the person who approved it, may
+            have changed the model's own.
+        status: How far the call is.
+        rules: How the call may run, as its last preflight said.
+        effect_id: The effect that the call waits for: its preflight, or the tool itself. None when
+            it waits for neither.
+        timeout_id: The timer that stops the call, while it runs; None if there is none.
+        detach_id: The timer that sends the call to the background, while it runs; None if there is
+            none.
+        started: Whether the tool has run, even if it has stopped to ask since.
+        pending_approvals: What a person still has to decide.
+        granted: The approvals that this call has.
+        vouched: Kinds of permission that nobody is asked about again, because a person gave the
+            input that the call runs with when asked for them.
+        resume: For a tool that has stopped to ask: what it gets when it runs again. None before.
+        takes_denials: Whether the tool that has stopped runs again after a denial too.
+        spent: What the tool has used of models by itself so far. It counts only if the loop has to
+            answer the call; a tool's own result says what it used in all.
+        result: The result; None until the call is done.
     """
 
-    id: ToolCallId
-    name: str
-    input: dict[str, JsonValue]
+    call: ToolCall
     status: CallStatus = CallStatus.NEW
+    rules: RunRules = RunRules()
     effect_id: EffectId | None = None
     timeout_id: EffectId | None = None
     detach_id: EffectId | None = None
-    timeout_s: float | None = None
-    detach_after_s: float | None = None
-    exclusive: bool = False
-    repeatable: bool = False
     started: bool = False
     pending_approvals: tuple[ApprovalRequest, ...] = ()
     granted: tuple[ApprovalId, ...] = ()
     vouched: tuple[str, ...] = ()
-    answers: dict[ApprovalId, JsonValue] = field(default_factory=dict)
-    denied: dict[ApprovalId, str | None] = field(default_factory=dict)
-    token: JsonValue = None
+    resume: Resumption | None = None
     takes_denials: bool = False
     spent: Usage = Usage()
     result: ToolResult | None = None
-    metadata: MetadataMap = field(default_factory=dict)
 
     @property
-    def part(self) -> ToolCall:
-        """The call as it would run."""
-        return ToolCall(self.id, self.name, self.input, metadata=self.metadata)
+    def id(self) -> ToolCallId:
+        """The id of the call."""
+        return self.call.id
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self.call.name
 
 
 class Failing(Struct, frozen=True):

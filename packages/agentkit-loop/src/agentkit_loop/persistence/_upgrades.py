@@ -4,7 +4,7 @@ Each upgrade takes plain JSON of one version and makes JSON of the next of it. N
 anything but what is stored, so a state can be upgraded anywhere and at any time.
 
     1    `seen_calls` in place of a count; a turn had all of its items beside the transcript
-    2    approvals without their call: `ApprovalAsk` in states, flat fields in events
+    2    id, name and arguments of a call in place of the call; its rules and answers not grouped
     3    this one
 """
 
@@ -78,35 +78,56 @@ def _from_2(state: Json, told: Sequence[Json]) -> None:
     calls = list(_calls(state))
     parts = {call["id"]: _part(call, call["id"]) for call in calls}
     for call in calls:
-        if "asks" in call:
-            call["pending_approvals"] = [_request(ask) for ask in call.pop("asks")]
+        _restructure_call(call)
+    for effect in state.get("out", {}).values():
+        if effect["type"] in ("preflight", "start_tool"):
+            effect["call"] = _part(effect, effect.pop("call_id"))
+            for name in ("name", "input", "metadata"):
+                effect.pop(name, None)
+            _move(effect, "resume", _OF_RESUMPTION)
     for effect in told:
         event, status = effect.get("event", {}), effect.get("step", {})
         if event.get("type") == "approval_required":
-            part = parts.get(event["call_id"], {"id": event["call_id"], "name": ""})
-            request = {"id": event.pop("approval_id"), "call": {"type": "tool_call"} | part}
-            request |= {
-                name: event.pop(name) for name in ("kind", "summary", "want") if name in event
-            }
-            del event["call_id"]
-            event["request"] = request
+            nameless = {"type": "tool_call", "id": event["call_id"], "name": ""}
+            event["call"] = parts.get(event.pop("call_id"), nameless)
+            event["id"] = event.pop("approval_id")
+            _move(event, "request", ("id", "call", "kind", "summary", "want"))
         if status.get("type") == "approval_requested":
             asks = status.pop("asks")
             aside = dict.fromkeys(ask["call_id"] for ask in asks if ask.get("background"))
             status |= {"background": list(aside), "requests": [_request(ask) for ask in asks]}
 
 
+_OF_RULES: Final = ("exclusive", "repeatable", "timeout_s", "detach_after_s")
+_OF_RESUMPTION: Final = ("answers", "denied", "token")
+
+
+def _restructure_call(call: Json) -> None:
+    call["call"] = _part(call, call.pop("id"))
+    for name in ("name", "input", "metadata"):
+        call.pop(name, None)
+    _move(call, "rules", _OF_RULES)
+    _move(call, "resume", _OF_RESUMPTION)
+    if "asks" in call:
+        call["pending_approvals"] = [_request(ask) for ask in call.pop("asks")]
+
+
+def _move(fields: Json, to: str, names: tuple[str, ...]) -> None:
+    """Move those fields that are there into an object of their own; none is made for no field."""
+    moved = {name: fields.pop(name) for name in names if name in fields}
+    if moved:
+        fields[to] = moved
+
+
 def _request(ask: Json) -> Json:
-    call = _part(ask, ask["call_id"])
+    call = _part({**ask, "metadata": {}}, ask["call_id"])
     without = ("call_id", "name", "input", "background")
     return {"call": call} | {name: ask[name] for name in ask if name not in without}
 
 
-def _part(call: Json, call_id: str) -> Json:
-    metadata = {"metadata": call["metadata"]} if "status" in call and "metadata" in call else {}
-    return {
-        "type": "tool_call", "id": call_id, "name": call["name"], "input": call["input"],
-    } | metadata  # fmt: skip
+def _part(fields: Json, call_id: str) -> Json:
+    part = {"type": "tool_call", "id": call_id, "name": fields["name"], "input": fields["input"]}
+    return part | {"metadata": fields.get("metadata", {})}
 
 
 def _calls(state: Json) -> Iterator[Json]:

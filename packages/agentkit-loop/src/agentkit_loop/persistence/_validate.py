@@ -58,11 +58,11 @@ def _is_waited_for(state: State, effect: AnsweredEffect, calls: tuple[CallState,
         call for call in (*calls, *state.background.values()) if call.status is CallStatus.RUNNING
     ]
     match effect:
-        case Preflight(id=effect_id, call_id=call_id):
+        case Preflight(id=effect_id, call=part):
             checked = [call for call in calls if call.status is CallStatus.PREFLIGHT]
-            return any(call.effect_id == effect_id and call.id == call_id for call in checked)
-        case StartTool(id=effect_id, call_id=call_id):
-            return any(call.effect_id == effect_id and call.id == call_id for call in running)
+            return any(call.effect_id == effect_id and call.id == part.id for call in checked)
+        case StartTool(id=effect_id, call=part):
+            return any(call.effect_id == effect_id and call.id == part.id for call in running)
         case StartTimer(at=at) if abs(at) >= _LATEST:
             return False
         case StartTimer(id=effect_id, call_id=str(call_id)):

@@ -59,6 +59,7 @@ from agentkit_loop.kernel._inputs import (
 )
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._table import Phase
+from agentkit_loop.kernel._tool_run import Resumption, RunRules
 
 
 class Temper(NamedTuple):
@@ -131,20 +132,26 @@ def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:
     if draw < (0.1 if well else 0.35):
         return _tool_asks(effect, chance)
     usage = _usage() if chance.random() < 0.2 else None
-    result = result_of(effect.call_id, is_error=chance.random() < 0.2, usage=usage)
+    result = result_of(effect.call.id, is_error=chance.random() < 0.2, usage=usage)
     return ToolDone(effect.id, result, stop=chance.random() < 0.1)
 
 
 def _tool_asks(effect: StartTool, chance: Random) -> ToolAsked:
     want = chance.choice(list(ApprovalKind))
+    resume = effect.resume or Resumption()
     request = ApprovalRequest(
-        id=ApprovalId(f"{want}:{len(effect.answers) + len(effect.granted) + len(effect.denied)}"),
-        call=ToolCall(effect.call_id, effect.name, effect.input),
+        id=ApprovalId(f"{want}:{len(resume.answers) + len(effect.granted) + len(resume.denied)}"),
+        call=effect.call,
         kind=str(want),
         summary="asks in the middle",
         want=want,
     )
-    return ToolAsked(effect.id, (request,), {"at": 1}, takes_denials=chance.random() < 0.3)
+    return ToolAsked(
+        effect.id,
+        requests=(request,),
+        token={"at": 1},
+        takes_denials=chance.random() < 0.3,
+    )
 
 
 def _model_answer(state: State, effect: CallModel, chance: Random, *, well: bool) -> Input:
@@ -190,32 +197,32 @@ def _usage() -> Usage:
 def _verdict(effect: Preflight, chance: Random, temper: Temper, *, well: bool) -> Input:
     draw = chance.random()
     if not well and draw < 0.15:
-        refusal = result_of(effect.call_id, is_error=True, failure=ToolFailure.PERMISSION_DENIED)
+        refusal = result_of(effect.call.id, is_error=True, failure=ToolFailure.PERMISSION_DENIED)
         return PreflightRefused(effect.id, refusal, stop=chance.random() < 0.1)
     kinds = [kind for kind in ("read", "write", "send") if chance.random() < 0.5]
-    asks = tuple(
+    requests = tuple(
         ApprovalRequest(
-            id=ApprovalId(f"{kind}:{effect.input.get('patched', 0)}"),
-            call=ToolCall(effect.call_id, effect.name, effect.input),
+            id=ApprovalId(f"{kind}:{effect.call.input.get('patched', 0)}"),
+            call=effect.call,
             kind=kind,
             summary=f"{kind} something",
         )
         for kind in kinds
         # Now and then someone is asked for what is granted.
-        if ApprovalId(f"{kind}:{effect.input.get('patched', 0)}") not in effect.granted
+        if ApprovalId(f"{kind}:{effect.call.input.get('patched', 0)}") not in effect.granted
         or chance.random() < 0.2
     )
-    how = {
-        "exclusive": chance.random() < 0.2,
-        "repeatable": chance.random() < 0.3,
-        "read_only": chance.random() < 0.5,
-        "timeout_s": chance.choice((None, None, 0.05)),
-        "detach_after_s": chance.choice((0.0, 0.02)) if chance.random() < temper.detaches else None,
-    }
-    if draw < 0.4 and asks:
-        return PreflightAsked(effect.id, asks, None, **how)  # type: ignore[arg-type]
-    changed = {**effect.input, "changed": True} if chance.random() < 0.1 else None
-    return PreflightAllowed(effect.id, changed, **how)  # type: ignore[arg-type]
+    rules = RunRules(
+        exclusive=chance.random() < 0.2,
+        repeatable=chance.random() < 0.3,
+        read_only=chance.random() < 0.5,
+        timeout_s=chance.choice((None, None, 0.05)),
+        detach_after_s=chance.choice((0.0, 0.02)) if chance.random() < temper.detaches else None,
+    )
+    if draw < 0.4 and requests:
+        return PreflightAsked(effect.id, requests=requests, rules=rules)
+    changed = {**effect.call.input, "changed": True} if chance.random() < 0.1 else None
+    return PreflightAllowed(effect.id, rules, changed)
 
 
 def result_of(
@@ -246,8 +253,8 @@ def odd_answer(effect_id: EffectId, chance: Random) -> Input:
             ModelResponded(effect_id, ModelResponse(Item.assistant("ok")), (Item.assistant("no"),)),
             FinishChecked(effect_id, (Item.tool(result_of(ToolCallId("nobody"))),)),
             PreflightRefused(effect_id, result_of(ToolCallId("nobody"), is_error=True)),
-            PreflightAsked(effect_id, ()),
-            ToolAsked(effect_id, ()),
+            PreflightAsked(effect_id, requests=()),
+            ToolAsked(effect_id, requests=()),
             TimerFired(effect_id),
         )
     )

@@ -108,7 +108,7 @@ def started(draft: Draft, given: ToolStarted) -> Phase:
 def progressed(draft: Draft, given: ToolProgressed) -> Phase:
     """Tell how far a tool is."""
     effect = draft.out[given.effect_id]
-    call_id: ToolCallId = effect.call_id  # type: ignore[union-attr, assignment]
+    call_id: ToolCallId = effect.call.id  # type: ignore[union-attr]
     draft.remark(ToolProgress(call_id, given.message, given.data))
     return draft.phase
 
@@ -117,11 +117,11 @@ def spent(draft: Draft, given: ToolSpent) -> Phase:
     """Note what a tool has used, for when it cannot say so itself any more."""
     effect = draft.out[given.effect_id]
     assert isinstance(effect, StartTool)  # noqa: S101  (the kernel lets no other by)
-    call = draft.background.get(effect.call_id)
+    call = draft.background.get(effect.call.id)
     if call is not None:
         draft.set_background(replace(call, spent=call.spent + given.usage))
     else:
-        call = find_call(draft, effect.call_id)
+        call = find_call(draft, effect.call.id)
         put_call(draft, replace(call, spent=call.spent + given.usage))
     return draft.phase
 

@@ -95,16 +95,19 @@ def preflight_asked(draft: Draft, given: PreflightAsked) -> Phase:
 
 def _checked(draft: Draft, given: PreflightAllowed | PreflightAsked) -> CallState:
     call = _answered(draft, given.effect_id)
-    alone = draft.config.execution is Execution.READS_PARALLEL and not given.read_only
+    part, rules = call.call, given.rules
+    alone = draft.config.execution is Execution.READS_PARALLEL and not rules.read_only
     return replace(
         call,
         status=CallStatus.READY,
-        input=call.input if given.input is None else given.input,
+        call=part if given.input is None else replace(part, input=given.input),
         effect_id=None,
-        exclusive=given.exclusive or alone,
-        repeatable=given.repeatable,
-        timeout_s=_bounded(given.timeout_s),
-        detach_after_s=_bounded(given.detach_after_s),
+        rules=replace(
+            rules,
+            exclusive=rules.exclusive or alone,
+            timeout_s=_bounded(rules.timeout_s),
+            detach_after_s=_bounded(rules.detach_after_s),
+        ),
     )
 
 
@@ -173,7 +176,7 @@ def fired(draft: Draft, given: TimerFired) -> Phase:
         detach(draft, set_call(draft, call.id, detach_id=None))
         return pump(draft)
     set_call(draft, call.id, timeout_id=None)
-    text = TIMED_OUT.format(name=call.name, seconds=call.timeout_s or 0)
+    text = TIMED_OUT.format(name=call.name, seconds=call.rules.timeout_s or 0)
     settle(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
     return pump(draft)
 
