@@ -84,6 +84,13 @@ def test_the_readme_lists_the_examples(example: Path) -> None:
         assert f"`{example.name}" in text_of(ROOT / "README.md")
 
 
+def test_the_index_of_the_documentation_links_every_page() -> None:
+    index = ROOT / "docs" / "index.md"
+    links = {index.parent / target for target in LINK.findall(text_of(index))}
+
+    assert links == {page for page in PAGES if index.parent in page.parents} - {index}
+
+
 @pytest.mark.parametrize("page", OTHER_PAGES, ids=lambda page: page.name)
 def test_the_pages_whose_snippets_are_not_run_have_none(page: Path) -> None:
     assert not program_of(page)
