@@ -31,7 +31,7 @@ class Rules(Hook):
 
     def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> ToolResult:
         """Remove the secret before the model sees the result."""
-        text = str(result.output.text).replace("hunter2", "***")  # type: ignore[union-attr]
+        text = str(result.output.text).replace("hunter2", "***")
         return replace(result, output=replace(result.output, text=text))
 
     def after_response(self, response: ModelResponse, facts: RunFacts, /) -> RetryAnswer | None:

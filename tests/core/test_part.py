@@ -36,6 +36,8 @@ from agentkit_core import (
 from agentkit_core._part import PartKind
 
 CALL_ID = ToolCallId("c1")
+IMAGE = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x00"))
+NOTES = File(InlineText("notes"))
 SPELLED: list[tuple[Part, str]] = [
     (Text("hi"), '{"type":"text","text":"hi"}'),
     (Text("hi", metadata={"a.b": 1}), '{"type":"text","text":"hi","metadata":{"a.b":1}}'),
@@ -124,3 +126,29 @@ def test_any_form_of_output_reads_back_equal(output: ToolOutput) -> None:
 def test_a_part_of_an_unknown_type_is_refused_unless_asked_for() -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(b'{"type":"hologram"}', type=Part)
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (TextOutput("a\nb"), "a\nb"),
+        (StructuredOutput({"a": [1, "é"]}), '{"a":[1,"é"]}'),
+        (
+            PartsOutput((Text("a"), Text(""), IMAGE, Structured({"b": 1}), NOTES)),
+            'a\n{"b":1}\nnotes',
+        ),
+        (PartsOutput((IMAGE,)), ""),
+        (PartsOutput(()), ""),
+        (FilesOutput((NOTES, File(Uri("https://x")), NOTES)), "notes\nnotes"),
+        (FilesOutput(()), ""),
+    ],
+)
+def test_the_text_of_a_result_is_what_a_model_reads_of_it(output: ToolOutput, text: str) -> None:
+    assert output.text == text
+    assert ToolResult(ToolCallId("c1"), output).text == text
+
+
+def test_the_text_of_media_and_files_is_what_they_hold_inline() -> None:
+    svg = Media(Modality.IMAGE, "image/svg+xml", InlineText("<svg/>"))
+
+    assert (NOTES.text, svg.text, IMAGE.text) == ("notes", "<svg/>", None)

@@ -33,8 +33,8 @@ class Mutable:
 
 
 def test_a_tool_that_keeps_the_contract_passes() -> None:
-    assert check_tool(Mutable(), {"a": 1}).result.output.text == "done"  # type: ignore[union-attr]
-    assert check_tool(ScriptedTool("t"), {}).result.output.text == "ok"  # type: ignore[union-attr]
+    assert check_tool(Mutable(), {"a": 1}).result.text == "done"
+    assert check_tool(ScriptedTool("t"), {}).result.text == "ok"
 
 
 def test_async_tools_are_checked_too() -> None:
@@ -43,7 +43,7 @@ def test_async_tools_are_checked_too() -> None:
         """Take a while."""
         return "done"
 
-    assert check_tool(slow).result.output.text == "done"  # type: ignore[union-attr]
+    assert check_tool(slow).result.text == "done"
 
 
 def rename(broken: Mutable) -> None:
@@ -101,7 +101,7 @@ def test_a_broken_law_is_named(spoil: Callable[[Mutable], None], law: str) -> No
 def test_a_scripted_tool_answers_in_turn_and_then_stays() -> None:
     scripted = ScriptedTool("t", ["a", "b"])
 
-    answers = [call_tool(scripted, {"n": n}).result.output.text for n in range(3)]  # type: ignore[union-attr]
+    answers = [call_tool(scripted, {"n": n}).result.text for n in range(3)]
     assert answers == ["a", "b", "b"]
     assert scripted.calls == [{"n": 0}, {"n": 1}, {"n": 2}]
 
@@ -121,13 +121,13 @@ def test_what_a_tool_asks_is_answered_and_its_children_run_once() -> None:
     answers: dict[str, JsonValue | Deny] = {"Who?": "Ada", "open the door": True}
 
     outcome = call_tool(visit, tools=[count], answers=answers)
-    assert outcome.result.output.text == "Hello Ada"  # type: ignore[union-attr]
+    assert outcome.result.text == "Hello Ada"
     assert len(count.calls) == 1
 
 
 def test_a_tool_hears_of_denials() -> None:
     result = call_tool(visit, answers={"Who?": 1, "open the door": Deny("shut")}).result
-    assert (result.output.text, result.is_error) == ("shut", True)  # type: ignore[union-attr]
+    assert (result.text, result.is_error) == ("shut", True)
 
     @tool
     def deaf(context: ToolContext) -> str:
@@ -138,7 +138,7 @@ def test_a_tool_hears_of_denials() -> None:
             context.suspend(suspended.requests)  # type: ignore[attr-defined]
 
     result = call_tool(deaf, answers={"Who?": Deny("nobody")}).result
-    assert (result.output.text, result.is_error) == ("nobody", True)  # type: ignore[union-attr]
+    assert (result.text, result.is_error) == ("nobody", True)
 
 
 def test_a_question_without_an_answer_is_named() -> None:

@@ -72,7 +72,7 @@ async def test_the_inner_answer_is_the_result_and_its_usage_counts_once() -> Non
     inner = Agent(model=ScriptedModel(call("look"), say("filed", input=7, output=3)), tools=[look])
     result = await outer(task(), say("ok", input=10, output=5), inner=inner).run("go")
 
-    assert result_of(result).output.text == "filed"  # type: ignore[union-attr]
+    assert result_of(result).output.text == "filed"
     assert result.text == "ok"
     assert result.usage.tokens == TokenUsage(input=17, output=8)
     assert RAN == ["look"]
@@ -83,7 +83,7 @@ def test_a_sync_one_works_without_an_event_loop_and_an_async_one_says_that_it_ca
     done = outer(task(), "ok", inner=inner, blocking=True).run_blocking("go")
     refused = outer(task(), "ok", inner=inner).run_blocking("go")
 
-    assert result_of(done).output.text == "filed"  # type: ignore[union-attr]
+    assert result_of(done).output.text == "filed"
     assert result_of(refused).is_error
 
 
@@ -91,7 +91,7 @@ async def test_a_sync_one_works_beside_an_event_loop_too() -> None:
     inner = Agent(model=ScriptedModel("filed"))
     result = await outer(task(), "ok", inner=inner, blocking=True).run("go")
 
-    assert result_of(result).output.text == "filed"  # type: ignore[union-attr]
+    assert result_of(result).output.text == "filed"
 
 
 @pytest.mark.parametrize("approve", [True, False])
@@ -168,7 +168,7 @@ async def test_an_inner_agent_that_fails_gives_an_error_and_the_outer_goes_on(
 
     assert result.text == "ok"
     assert result_of(result).is_error
-    assert why in result_of(result).output.text  # type: ignore[union-attr]
+    assert why in result_of(result).output.text
 
 
 async def test_b14_cancelling_the_outer_turn_ends_the_inner_one() -> None:
@@ -306,7 +306,7 @@ async def test_calls_that_it_has_in_the_background_are_waited_for_where_it_goes_
     inner = Agent(model=model, tools=[job], config=config)
     result = await outer(task(), say("ok"), inner=inner).run("go")
 
-    assert result_of(result).output.text == "done with it"  # type: ignore[union-attr]
+    assert result_of(result).output.text == "done with it"
     assert result.usage.requests == 5
     assert result.usage.tokens.total == 3 * 15
 

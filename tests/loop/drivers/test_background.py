@@ -82,9 +82,9 @@ async def test_the_turn_goes_on_and_the_next_one_tells_the_model() -> None:
     async with one.session() as session:
         result = await session.prompt("go")
         placeholder, plain = result.items[1].tool_results
-        assert "background" in placeholder.output.text  # type: ignore[union-attr]
+        assert "background" in placeholder.output.text
         assert not placeholder.is_error
-        assert plain.output.text == "quick"  # type: ignore[union-attr]
+        assert plain.output.text == "quick"
         assert in_the_background(session) == ["c1"]
         assert RAN == []
 
@@ -212,7 +212,7 @@ async def test_cancelling_the_turn_leaves_it_and_cancelling_the_call_ends_it() -
 async def test_a_call_detaches_after_a_while_and_is_stopped_by_its_timeout() -> None:
     async with agent(call("stuck"), "meanwhile", "told").session() as session:
         result = await session.prompt("go")
-        assert "background" in result.items[1].tool_results[0].output.text  # type: ignore[union-attr]
+        assert "background" in result.items[1].tool_results[0].output.text
         await session.wait_background()
         step = await session.next()
         while not isinstance(step, Finished):

@@ -108,7 +108,7 @@ class Host:
 
 def text(result: ToolResult) -> str:
     assert isinstance(result.output, TextOutput), result
-    return result.output.text
+    return result.text
 
 
 def calling(*names: str) -> FunctionTool[..., Any]:

@@ -74,7 +74,7 @@ def ended(made: FunctionTool[..., Any], **context: Any) -> ToolResult:
 
 def text(result: ToolResult) -> str:
     assert isinstance(result.output, TextOutput)
-    return result.output.text
+    return result.text
 
 
 def question(summary: str) -> ApprovalRequest:

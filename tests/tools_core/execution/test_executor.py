@@ -69,7 +69,7 @@ def over(found: ToolOutcome | Suspension) -> ToolOutcome:
 
 def text(result: ToolResult) -> str:
     assert isinstance(result.output, TextOutput)
-    return result.output.text
+    return result.text
 
 
 @tool

@@ -55,7 +55,7 @@ def run(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
 
 def text(result: ToolResult) -> str:
     assert isinstance(result.output, TextOutput), result
-    return result.output.text
+    return result.text
 
 
 @tool

@@ -212,8 +212,8 @@ def test_s08_anything_else_is_an_error_result_that_names_tool_and_type(
     result = call_tool(tool(make, name="odd")).result
     assert result.is_error
     assert result.started
-    assert "'odd'" in result.output.text  # type: ignore[union-attr]
-    assert kind in result.output.text  # type: ignore[union-attr]
+    assert "'odd'" in result.text
+    assert kind in result.text
     assert msgspec.json.encode(result)
 
 

@@ -240,3 +240,11 @@ def test_what_is_no_path_is_denied(ws: Path, path: str) -> None:
 def test_a_bad_setting_is_refused_when_the_policy_is_made(settings: dict[str, Any]) -> None:
     with pytest.raises((TypeError, ValueError)):
         PathPolicy(**settings)
+
+
+def test_lists_may_be_any_sequence_of_texts_and_paths(ws: Path) -> None:
+    from_list = PathPolicy(allowed=[ws, f"{ws.parent}/out"], protected=[ws / ".git"])
+
+    assert from_list == PathPolicy(allowed=(f"{ws}", ws.parent / "out"), protected=(ws / ".git",))
+    assert hash(from_list) == hash(PathPolicy(allowed=from_list.allowed, protected=[ws / ".git"]))
+    assert from_list(read_path(ws / "sub" / "f"), FACTS) == Allow()

@@ -72,7 +72,7 @@ def test_z02_whatever_is_allowed_resolves_inside_an_allowed_folder(
     with TemporaryDirectory() as made:
         folder = Path(made).resolve()
         workspace = plant(folder, tree)
-        policy = PathPolicy(allowed=[workspace])  # type: ignore[arg-type]
+        policy = PathPolicy(allowed=[workspace])
         asked = f"{workspace}/{path}"
 
         if policy(read_path(asked), FACTS) == Allow():

@@ -22,7 +22,7 @@ from msgspec import field
 
 from agentkit_core._errors import MisplacedPart
 from agentkit_core._ids import ArtifactId, ToolCallId
-from agentkit_core._json import JsonValue
+from agentkit_core._json import JsonValue, to_json
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._usage import Usage
 from agentkit_core.values import Record, StringEnum
@@ -104,6 +104,11 @@ class Media(_Part, frozen=True, tag="media"):
     mime_type: str
     data: DataRef
 
+    @property
+    def text(self) -> str | None:
+        """The content, where it is inline text (an SVG image); None for anything else."""
+        return self.data.text if isinstance(self.data, InlineText) else None
+
 
 class File(_Part, frozen=True, tag="file"):
     """A document that a model takes or gives."""
@@ -111,6 +116,11 @@ class File(_Part, frozen=True, tag="file"):
     data: DataRef
     mime_type: str | None = None
     name: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The content, where it is inline text; None for anything else."""
+        return self.data.text if isinstance(self.data, InlineText) else None
 
 
 class Structured(_Part, frozen=True, tag="structured"):
@@ -122,6 +132,11 @@ class Structured(_Part, frozen=True, tag="structured"):
 
     value: JsonValue
     schema: dict[str, JsonValue] | None = None
+
+    @property
+    def text(self) -> str:
+        """The value as compact JSON, as a model reads it."""
+        return to_json(self.value).decode()
 
 
 class Reasoning(_Part, frozen=True, tag="reasoning"):
@@ -189,6 +204,11 @@ class StructuredOutput(Record, frozen=True, tag="structured", tag_field="type"):
 
     value: JsonValue
 
+    @property
+    def text(self) -> str:
+        """The value as compact JSON, as a model reads it."""
+        return to_json(self.value).decode()
+
 
 class PartsOutput(Record, frozen=True, tag="parts", tag_field="type"):
     """Several parts for the model, media among them.
@@ -204,11 +224,24 @@ class PartsOutput(Record, frozen=True, tag="parts", tag_field="type"):
             if type(part) is ToolCall or type(part) is ToolResult:
                 raise MisplacedPart(KIND_OF_PART[type(part)].value, kind="tool output")
 
+    @property
+    def text(self) -> str:
+        """Texts, values as JSON and inline texts of files, joined by line breaks.
+
+        Empty where a model finds nothing to read as text, such as an image alone.
+        """
+        return _join_texts(self.parts)
+
 
 class FilesOutput(Record, frozen=True, tag="files", tag_field="type"):
     """Documents for the model."""
 
     files: tuple[File, ...]
+
+    @property
+    def text(self) -> str:
+        """The inline texts of the files, joined by line breaks; empty where there are none."""
+        return _join_texts(self.files)
 
 
 ToolOutput = TextOutput | StructuredOutput | PartsOutput | FilesOutput
@@ -235,6 +268,11 @@ class ToolResult(_Part, frozen=True, tag="tool_result"):
     usage: Usage | None = None
     added_tools: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The output as a model reads it: texts and JSON values; empty for media alone."""
+        return self.output.text
+
 
 class Custom(_Part, frozen=True, tag="custom"):
     """A block that only its owner understands; kept, and given back to its owner as it is.
@@ -252,6 +290,12 @@ class Custom(_Part, frozen=True, tag="custom"):
 
 Part = Text | Media | File | Structured | Reasoning | ToolCall | ToolResult | Custom
 """Any part."""
+
+
+def _join_texts(parts: tuple[Part, ...]) -> str:
+    readable = (part.text for part in parts if isinstance(part, Text | Structured | Media | File))
+    return "\n".join(filter(None, readable))
+
 
 KIND_OF_PART: Final[dict[type[Part], PartKind]] = {
     Text: PartKind.TEXT,

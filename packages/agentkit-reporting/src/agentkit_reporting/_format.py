@@ -44,10 +44,8 @@ def brief_json(value: JsonValue, max_width: int) -> str:
 def brief_output(output: ToolOutput, max_width: int) -> str:
     """Say what a tool gave, on one line of at most `max_width` characters."""
     match output:
-        case TextOutput(text=text):
-            return brief(text, max_width)
-        case StructuredOutput(value=value):
-            return brief_json(value, max_width)
+        case TextOutput() | StructuredOutput():
+            return brief(output.text, max_width)
         case PartsOutput(parts=parts) | FilesOutput(files=parts):
             return brief(" ".join(map(part_in_words, parts)), max_width)
 
@@ -55,10 +53,8 @@ def brief_output(output: ToolOutput, max_width: int) -> str:
 def part_in_words(part: Part) -> str:
     """Say what a part is: text as it is, anything else by its kind. Not cleaned yet."""
     match part:
-        case Text(text=text):
-            return text
-        case Structured(value=value):
-            return to_json(value).decode()
+        case Text() | Structured():
+            return part.text
         case Media(modality=modality, mime_type=mime_type):
             return f"[{modality.value} {mime_type}]" if mime_type else f"[{modality.value}]"
         case File(name=name, mime_type=mime_type):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
 from agentkit_core._item import Item, ItemKind, Provenance, with_parts
-from agentkit_core._json import JsonValue, to_json, without_lone_surrogates
+from agentkit_core._json import JsonValue, without_lone_surrogates
 from agentkit_core._metadata import MetadataMap, metadata_owner
 from agentkit_core._part import (
     Custom,
@@ -229,17 +229,19 @@ def labelled(result: ToolResult, media: Iterable[Part]) -> list[Part]:
     return [Text(f"Media from the result of tool call {result.call_id}:"), *media]
 
 
-def output_text(output: ToolOutput) -> str:
-    """Write an output as text, for whoever cannot be sent more; media are named."""
+def describe_output(output: ToolOutput) -> str:
+    """Write an output as text for a target that takes no more; media and files are named."""
     match output:
-        case TextOutput(text=text):
-            return without_lone_surrogates(text)
-        case StructuredOutput(value=value):
-            return to_json(value).decode()
+        case TextOutput() | StructuredOutput():
+            return without_lone_surrogates(output.text)
         case PartsOutput(parts=parts):
-            return "\n".join(filter(None, map(_part_text, parts)))
+            return _describe_parts(parts)
         case FilesOutput(files=files):
-            return "\n".join(filter(None, map(_part_text, files)))
+            return _describe_parts(files)
+
+
+def _describe_parts(parts: Iterable[Part]) -> str:
+    return "\n".join(filter(None, map(_part_text, parts)))
 
 
 def reminder(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -251,10 +253,8 @@ def reminder(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 def _part_text(part: Part) -> str:
     match part:
-        case Text(text=text):
-            return without_lone_surrogates(text)
-        case Structured(value=value):
-            return to_json(value).decode()
+        case Text() | Structured():
+            return without_lone_surrogates(part.text)
         case Media(modality=modality):
             return f"({modality.value})"
         case File():

@@ -28,9 +28,9 @@ from agentkit_core._history._pairing import paired
 from agentkit_core._history._part_rules import (
     PartReader,
     closeness,
+    describe_output,
     labelled,
     media_follow,
-    output_text,
     reminder,
     without_media,
 )
@@ -127,7 +127,7 @@ def _orphan(result: ToolResult, target: Target) -> Item:
     if target.orphan_results and ItemKind.TOOL in target.kinds:
         return Item.tool(result)
     rest, media = without_media(result)
-    return Item.user(f"[Result of an earlier tool call: {output_text(rest.output)}]", *media)
+    return Item.user(f"[Result of an earlier tool call: {describe_output(rest.output)}]", *media)
 
 
 def _media_apart(item: Item) -> tuple[Item, Item | None]:
@@ -173,7 +173,7 @@ def _call_as_text(part: Part) -> Part:
 
 def _result_as_text(result: ToolResult) -> str:
     word = "failed" if result.is_error else "answered"
-    return f"[The tool {word}: {output_text(result.output)}]"
+    return f"[The tool {word}: {describe_output(result.output)}]"
 
 
 def merged(items: Iterable[Item], target: Target) -> Iterator[Item]:

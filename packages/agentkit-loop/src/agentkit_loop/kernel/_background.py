@@ -23,7 +23,6 @@ from agentkit_core import (
     ToolCallId,
     ToolFailure,
     ToolResult,
-    to_json,
 )
 from agentkit_loop.events import ToolResultReceived
 from agentkit_loop.kernel._approvals import start_tool, suspend, withdraw
@@ -141,10 +140,8 @@ def _metadata(call_id: ToolCallId, result: ToolResult) -> dict[str, object]:
 
 def _content(result: ToolResult) -> tuple[str, tuple[Part, ...]]:
     match result.output:
-        case TextOutput(text=text):
-            return text, ()
-        case StructuredOutput(value=value):
-            return to_json(value).decode(), ()
+        case TextOutput() | StructuredOutput():
+            return result.text, ()
         case PartsOutput(parts=parts):
             text = "\n".join(part.text for part in parts if isinstance(part, Text))
             return text, tuple(part for part in parts if not isinstance(part, Text))

@@ -327,9 +327,7 @@ def _repeats_itself(draft: Draft) -> bool:
 
 def _told(result: ToolResult) -> str:
     match result.output:
-        case TextOutput(text=text):
-            return text
-        case StructuredOutput(value=value):
-            return to_json(value).decode()
+        case TextOutput() | StructuredOutput():
+            return result.text
         case output:
             return to_json(output).decode()

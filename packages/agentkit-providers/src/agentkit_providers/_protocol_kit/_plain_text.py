@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from agentkit_core import Part, Structured, Text, to_json
+from agentkit_core import Part, Structured, Text
 
 
 def plain_text(part: Part) -> str:
     """A part as text, a structured one as JSON; empty where it is none."""
     match part:
-        case Text(text=text):
-            return text
-        case Structured(value=value):
-            return to_json(value).decode()
+        case Text() | Structured():
+            return part.text
         case _:
             return ""

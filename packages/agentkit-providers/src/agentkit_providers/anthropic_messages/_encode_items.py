@@ -25,9 +25,7 @@ from agentkit_core import (
     PartsOutput,
     Reasoning,
     Structured,
-    StructuredOutput,
     Text,
-    TextOutput,
     ToolCall,
     ToolOutput,
     ToolResult,
@@ -229,16 +227,12 @@ def _result(result: ToolResult) -> bytes:
 
 def _output(output: ToolOutput) -> str | list[ContentBlock]:
     match output:
-        case TextOutput(text=text):
-            return text
-        case StructuredOutput(value=value):
-            return to_json(value).decode()
-        case PartsOutput(parts=parts):
+        case PartsOutput(parts=parts) if any(isinstance(part, Media | File) for part in parts):
             given: Sequence[Part] = parts
-        case FilesOutput(files=files):
+        case FilesOutput(files=files) if files:
             given = files
-    if not any(isinstance(part, Media | File) for part in given):
-        return "\n".join(text for part in given if (text := plain_text(part)))
+        case _:
+            return output.text
     blocks = [block for part in given if (block := _content(part)) is not None]
     if all(isinstance(block, ImageBlock) for block in blocks):
         blocks.insert(0, TextBlock(IMAGE_ONLY))

@@ -24,9 +24,7 @@ from agentkit_core import (
     PartsOutput,
     Reasoning,
     Structured,
-    StructuredOutput,
     Text,
-    TextOutput,
     ThinkingLevel,
     ToolCall,
     ToolCallId,
@@ -258,16 +256,12 @@ def _tool_message(result: ToolResult, name: str | None, quirks: Quirks) -> ToolM
 
 def _output(output: ToolOutput) -> Content:
     match output:
-        case TextOutput(text=text):
-            return text
-        case StructuredOutput(value=value):
-            return to_json(value).decode()
-        case PartsOutput(parts=parts):
-            if any(isinstance(part, Media | File) for part in parts):
-                return _content(parts)
-            return _joined(parts)
+        case PartsOutput(parts=parts) if any(isinstance(part, Media | File) for part in parts):
+            return _content(parts)
         case FilesOutput(files=files):
             return _content(files)
+        case _:
+            return output.text
 
 
 def _joined(parts: Iterable[Part], *, separator: str = "\n") -> str:

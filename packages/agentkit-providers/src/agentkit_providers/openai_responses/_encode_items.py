@@ -13,11 +13,8 @@ from agentkit_core import (
     Part,
     PartsOutput,
     Structured,
-    StructuredOutput,
     Text,
-    TextOutput,
     ToolOutput,
-    to_json,
 )
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._media import file_part, media_part
@@ -86,16 +83,12 @@ def outputs(item: Item, before: Item | None, quirks: Quirks) -> list[InputItem]:
 
 def _output(output: ToolOutput) -> Content:
     match output:
-        case TextOutput(text=text):
-            return text
-        case StructuredOutput(value=value):
-            return to_json(value).decode()
-        case PartsOutput(parts=parts):
-            if any(isinstance(part, Media | File) for part in parts):
-                return _content([one for part in parts if (one := _content_part(part))])
-            return "\n".join(filter(None, map(plain_text, parts)))
+        case PartsOutput(parts=parts) if any(isinstance(part, Media | File) for part in parts):
+            return _content([one for part in parts if (one := _content_part(part))])
         case FilesOutput(files=files):
             return _content(list(map(file_part, files)))
+        case _:
+            return output.text
 
 
 def _content(written: list[ContentPart]) -> Content:

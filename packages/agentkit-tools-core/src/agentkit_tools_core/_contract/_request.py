@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from msgspec import field
+from typing import TypeVar, overload
+
+import msgspec
+from msgspec import UNSET, field
 
 from agentkit_core import JsonValue, MetadataMap, SessionId, ToolCall, ToolCallId, TurnId
 from agentkit_core.values import Record
+from agentkit_tools_core._errors import InvalidToolInput
+
+T = TypeVar("T")
+D = TypeVar("D")
 
 
 class ToolInvocation(Record, frozen=True, omit_defaults=True):
@@ -28,3 +35,31 @@ class ToolInvocation(Record, frozen=True, omit_defaults=True):
     def call(self) -> ToolCall:
         """The call as a part, with the arguments that the tool would run with."""
         return ToolCall(self.call_id, self.name, self.input, metadata=self.metadata)
+
+    @overload
+    def argument(self, name: str, kind: type[T], /) -> T: ...
+    @overload
+    def argument(self, name: str, kind: type[T], /, *, default: D) -> T | D: ...
+    def argument(self, name: str, kind: type[T], /, *, default: object = UNSET) -> object:
+        """Return one argument as a type, for functions that read `input` themselves.
+
+            @tool(permissions=lambda call: [read_path(call.argument("path", str))])
+
+        Args:
+            name: The name of the argument.
+            kind: What it has to be: `str`, `int`, `list[str]`, … Nothing is converted: `1` is
+                not a `str`.
+            default: Returned where the model gave no such argument.
+
+        Raises:
+            InvalidToolInput: The argument is missing and has no default, or is of another type.
+                The call then ends with an error result that tells the model so.
+        """
+        if name not in self.input:
+            if default is UNSET:
+                raise InvalidToolInput(f"{name}: is required", paths=(name,))
+            return default
+        try:
+            return msgspec.convert(self.input[name], kind)
+        except msgspec.ValidationError as error:
+            raise InvalidToolInput(f"{name}: {error}", paths=(name,)) from None

@@ -34,10 +34,11 @@ from agentkit_tools_core._execution._preflight import (
     denied_result,
     permitted,
 )
-from agentkit_tools_core._execution._run import Run, ToThread, at_once
+from agentkit_tools_core._execution._run import Run, ToThread
 from agentkit_tools_core._outputs._limits import OutputLimits
 from agentkit_tools_core._sources._registry import ToolRegistry
 from agentkit_tools_core._sources._wrappers import ToolSource, hidden_specs
+from agentkit_tools_core.sync import run_at_once
 
 MAX_DEPTH: Final = 16
 """How deep tools may call each other."""
@@ -145,7 +146,7 @@ class Executor:
             request: The call.
             granted: The approvals given for it so far.
         """
-        return at_once(self._preflight(request, granted, in_loop=False))
+        return run_at_once(self._preflight(request, granted, in_loop=False))
 
     async def preflight_async(
         self, request: ToolInvocation, *, granted: Collection[ApprovalId] = ()
@@ -175,7 +176,7 @@ class Executor:
 
         An async tool cannot be run so, and its result is an error that says this.
         """
-        return at_once(self._run(request, context, None))
+        return run_at_once(self._run(request, context, None))
 
     async def _preflight(
         self,

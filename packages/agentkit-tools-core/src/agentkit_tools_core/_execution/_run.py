@@ -32,6 +32,7 @@ from agentkit_tools_core._contract._suspension import (
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._outputs._convert import outcome_of
+from agentkit_tools_core.sync import run_at_once
 
 T = TypeVar("T")
 
@@ -122,7 +123,7 @@ class Run:
 
     def call_blocking(self, name: str, arguments: dict[str, JsonValue] | None) -> ToolResult:
         """Make a child call here and now."""
-        return at_once(self._called(name, arguments, None))
+        return run_at_once(self._called(name, arguments, None))
 
     def _attempt(self) -> ToolOutcome | ToolSuspended | _Pending:
         # Errors are caught in here rather than by the caller: this may be the body of a worker
@@ -201,18 +202,3 @@ class Run:
             f"loop; it needs the concurrent driver."
         )
         return ToolOutcome(error_result(self._request.call_id, text, ToolFailure.UNAVAILABLE))
-
-
-def at_once(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits, and return what it returns.
-
-    Raises:
-        RuntimeError: It wanted to wait.
-    """
-    try:
-        work.send(None)
-    except StopIteration as end:
-        found: T = end.value
-        return found
-    work.close()
-    raise RuntimeError("something waits where there is no event loop")

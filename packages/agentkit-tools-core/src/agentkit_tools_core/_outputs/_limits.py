@@ -30,7 +30,7 @@ from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._outputs._artifacts import ArtifactStore
 from agentkit_tools_core._outputs._read_tool import READ_BYTES, READ_TOOL, READS_BACK
-from agentkit_tools_core._outputs._truncate import is_media, size_of, text_of, truncate_output
+from agentkit_tools_core._outputs._truncate import is_media, size_of, truncate_output
 
 TOOL_OUTPUT_LIMIT: Final = "agentkit.tool_output_limit"
 """The key in a spec's metadata under which a tool says how many bytes are enough."""
@@ -130,7 +130,7 @@ class OutputLimits(Record, frozen=True, kw_only=True):
     def _stored(
         self, output: ToolOutput, limit: int, request: ToolInvocation, store: ArtifactStore
     ) -> ToolOutput | None:
-        text = without_lone_surrogates(text_of(output))
+        text = without_lone_surrogates(output.text)
         try:
             artifact_id = store.put(request.session_id, request.call_id, text)
         except Exception as error:

@@ -59,17 +59,15 @@ def truncate_output(output: ToolOutput, max_bytes: int) -> ToolOutput:
             return FilesOutput(tuple(file for file in kept_files if isinstance(file, File)))
 
 
-def text_of(output: ToolOutput) -> str:
-    """Join all of an output that a model would read as text; a value is its JSON.
-
-    Texts of several parts or files stand in their order, each on new lines.
-    """
-    return "\n".join(_texts_of(output))
-
-
 def size_of(output: ToolOutput) -> int:
     """Measure what `truncate_output` counts: bytes of text, media and bytes left out."""
-    return sum(map(_size, _texts_of(output)))
+    match output:
+        case PartsOutput(parts=parts):
+            return sum(map(_size_of_part, parts))
+        case FilesOutput(files=files):
+            return sum(map(_size_of_part, files))
+        case _:
+            return _size(output.text)
 
 
 def is_media(part: Part) -> bool:
@@ -94,17 +92,9 @@ def clip_text(text: str, max_bytes: int) -> str:
     return data[:room].decode("utf-8", "ignore") + "\n" + marker
 
 
-def _texts_of(output: ToolOutput) -> list[str]:
-    match output:
-        case TextOutput(text=text):
-            return [text]
-        case StructuredOutput(value=value):
-            return [to_json(value).decode()]
-        case PartsOutput(parts=parts):
-            found = map(_text_of, parts)
-        case FilesOutput(files=files):
-            found = map(_text_of, files)
-    return [text for text in found if text is not None]
+def _size_of_part(part: Part) -> int:
+    text = _text_of(part)
+    return 0 if text is None else _size(text)
 
 
 def _fits(text: str, max_bytes: int) -> bool:
@@ -146,12 +136,8 @@ def _clip_parts(parts: tuple[P, ...], max_bytes: int) -> tuple[P | Text, ...]:
 
 def _text_of(part: Part) -> str | None:
     match part:
-        case Text(text=text):
-            return text
-        case Structured(value=value):
-            return to_json(value).decode()
-        case Media(data=InlineText(text=text)) | File(data=InlineText(text=text)):
-            return text
+        case Text() | Structured() | Media() | File():
+            return part.text
         case _:
             return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -70,11 +71,11 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
         allowed_cwds: Folders to run in; resolved when the policy is made. Empty means anywhere.
     """
 
-    allowed: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    denied_env: tuple[str, ...] = ()
-    allowed_env: tuple[str, ...] = ()
-    allowed_cwds: tuple[AnyPath, ...] = ()
+    allowed: Sequence[str] = ()
+    denied: Sequence[str] = ()
+    denied_env: Sequence[str] = ()
+    allowed_env: Sequence[str] = ()
+    allowed_cwds: Sequence[AnyPath] = ()
     unknown: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:

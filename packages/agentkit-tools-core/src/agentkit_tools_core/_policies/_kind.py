@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import force_setattr
@@ -32,9 +33,9 @@ class McpPolicy(Record, frozen=True, kw_only=True):
         auth_scopes: Rights that may be used. Empty means none.
     """
 
-    trusted: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    auth_scopes: tuple[str, ...] = ()
+    trusted: Sequence[str] = ()
+    denied: Sequence[str] = ()
+    auth_scopes: Sequence[str] = ()
     untrusted: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:
@@ -82,9 +83,9 @@ class KindPolicy(Record, frozen=True, kw_only=True):
         other: What is said of kinds that no entry covers; None is no opinion.
     """
 
-    allowed: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    asks: tuple[str, ...] = ()
+    allowed: Sequence[str] = ()
+    denied: Sequence[str] = ()
+    asks: Sequence[str] = ()
     other: Decision | None = None
 
     def __post_init__(self) -> None:
@@ -119,7 +120,7 @@ class KindPolicy(Record, frozen=True, kw_only=True):
         return _ALLOW if allowed > asked else Ask(f"{kind} has to be asked for")
 
 
-def _longest(entries: tuple[str, ...], kind: str) -> int:
+def _longest(entries: Sequence[str], kind: str) -> int:
     """The length of the longest entry that covers a kind, its * not counted; 0 if none does."""
     return max((1 + len(one.rstrip("*")) for one in entries if _covers(one, kind)), default=0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -55,9 +56,9 @@ class PathPolicy(Record, frozen=True, kw_only=True):
         protected: What must not be touched, even in an allowed folder.
     """
 
-    allowed: tuple[AnyPath, ...] = ()
-    read_only: tuple[AnyPath, ...] = ()
-    protected: tuple[AnyPath, ...] = ()
+    allowed: Sequence[AnyPath] = ()
+    read_only: Sequence[AnyPath] = ()
+    protected: Sequence[AnyPath] = ()
     outside: UnlistedAction = UnlistedAction.ASK
 
     def __post_init__(self) -> None:
@@ -138,7 +139,7 @@ def _roots(name: str, given: object) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _given(roots: tuple[AnyPath, ...]) -> tuple[Path, ...]:
+def _given(roots: Sequence[AnyPath]) -> tuple[Path, ...]:
     # `__post_init__` has made them so.
     return tuple(map(Path, roots))
 
