@@ -63,7 +63,7 @@ async def main() -> None:
 
     assert isinstance(step, Finished)
     (result,) = step.result.items[1].tool_results
-    print(f"secretary: {result.output}")
+    print(f"secretary: {result.text}")
     print(f"{step.result.text} Both agents together made {step.result.usage.requests} requests.")
     assert sent == ["ada@example.org: Tea at five?"]
     assert step.result.usage.requests == 5

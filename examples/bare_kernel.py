@@ -11,7 +11,6 @@ from agentkit_core import (
     Item,
     ModelResponse,
     SessionId,
-    Text,
     TextOutput,
     ToolCall,
     ToolCallId,
@@ -43,10 +42,7 @@ def model(transcript: Sequence[Item]) -> Item:
     """Call the tool first, then answer with its result."""
     last = transcript[-1]
     if last.tool_results:
-        output = last.tool_results[0].output
-        return Item.assistant(
-            Text(f"It is {output.text if isinstance(output, TextOutput) else ''}.")
-        )
+        return Item.assistant(f"It is {last.tool_results[0].text}.")
     return Item.assistant(ToolCall(ToolCallId("c1"), "add", {"a": 17, "b": 4}))
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, ModelRequest, ModelResponse, ToolResult
+from agentkit_core import Item, ModelRequest, ModelResponse, TextOutput, ToolResult
 from agentkit_loop import Agent, Hook, Limits, LoopConfig, Mutation, RetryAnswer, RunFacts, TurnEnd
 from agentkit_loop.events import MutationPoint
 from agentkit_loop.testing import ScriptedModel, call, say
@@ -31,8 +31,7 @@ class Rules(Hook):
 
     def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> ToolResult:
         """Remove the secret before the model sees the result."""
-        text = str(result.output.text).replace("hunter2", "***")
-        return replace(result, output=replace(result.output, text=text))
+        return replace(result, output=TextOutput(result.text.replace("hunter2", "***")))
 
     def after_response(self, response: ModelResponse, facts: RunFacts, /) -> RetryAnswer | None:
         """Reject an answer without a source, and ask the model for one."""
@@ -57,8 +56,8 @@ agent = Agent(model=model, tools=[query], hooks=[Rules()], mutators=[newest_ques
 with agent.session_blocking() as session:
     print(session.prompt("How many users are there?").text)
     blocked, clean = (result for item in session.transcript for result in item.tool_results)
-    print(f"blocked: {blocked.output}")
-    print(f"cleaned: {clean.output}")
+    print(f"blocked: {blocked.text}")
+    print(f"cleaned: {clean.text}")
     assert (blocked.started, clean.started) == (False, True)
     assert "hunter2" not in str(session.transcript)
     assert model.requests[0].items[0].text == "It is Monday."
