@@ -19,15 +19,12 @@ from agentkit_core import (
 from agentkit_loop import Finished, decode_state, encode_state
 from agentkit_loop.kernel import (
     CallModel,
-    Continue,
     Effect,
     Emit,
     Input,
     ModelResponded,
     Preflight,
     PreflightAllowed,
-    Prepare,
-    Prepared,
     StartTool,
     State,
     Submit,
@@ -49,8 +46,6 @@ def model(transcript: Sequence[Item]) -> Item:
 def perform(effect: Effect, state: State) -> Input | None:
     """Perform an effect; return the input that answers it, or None if it needs no answer."""
     match effect:
-        case Prepare(id=effect_id):
-            return Prepared(effect_id)
         case CallModel(id=effect_id):
             item = model(state.transcript)
             reason = FinishReason.TOOL_CALL if item.tool_calls else FinishReason.COMPLETED
@@ -71,7 +66,7 @@ def perform(effect: Effect, state: State) -> Input | None:
 
 
 state, waiting = start(SessionId("s"), model="plain", now=0)
-inbox: list[Input] = [Submit((Item.user("What is 17 + 4?"),)), Continue()]
+inbox: list[Input] = [Submit((Item.user("What is 17 + 4?"),), begin=True)]
 now = 0
 while waiting or inbox:
     if waiting:

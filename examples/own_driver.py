@@ -11,19 +11,15 @@ from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, ToolCall
 from agentkit_loop import ApprovalDecision, decode_state, encode_state
 from agentkit_loop.kernel import (
     CallModel,
-    Continue,
     Effect,
     Emit,
     Input,
     ModelResponded,
     Persist,
-    Phase,
     Preflight,
     PreflightAllowed,
     PreflightAsked,
     PreflightRefused,
-    Prepare,
-    Prepared,
     Resolve,
     StartTool,
     State,
@@ -81,16 +77,11 @@ class Driver:
             if answer is not None:
                 self.post(answer)
                 return True
-        if self.state.phase is Phase.IDLE and self.state.inputs:
-            self.post(Continue())
-            return True
         return False
 
     def perform(self, effect: Effect) -> Input | None:
         """Perform an effect; return the input that answers it, or None."""
         match effect:
-            case Prepare():
-                return Prepared(effect.id)
             case CallModel():
                 item = self.model(model_request(self.state, self.tools.specs()))
                 return ModelResponded(effect.id, ModelResponse(item))
@@ -130,7 +121,7 @@ def gatekeeper(request: ModelRequest) -> Item:
 
 
 driver = Driver(None, gatekeeper, Executor([open_gate]))
-driver.post(Submit((Item.user("Let me in."),)))
+driver.post(Submit((Item.user("Let me in."),), begin=True))
 while driver.tick():
     # Each tick could run in another process.
     driver = Driver(driver.saved, gatekeeper, driver.tools)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from agentkit_core import (
     ApprovalId,
     ApprovalKind,
@@ -42,6 +44,7 @@ from agentkit_loop.kernel import (
     EffectLost,
     Emit,
     FinishChecked,
+    HookPoints,
     Input,
     ModelFailed,
     ModelResponded,
@@ -76,7 +79,10 @@ from support.traces import trace
 
 
 class Rig:
-    """Requests are prepared at once, unless `prepares` is switched off."""
+    """The kernel with nothing around it.
+
+    With `prepares`, the rig answers each `Prepare` by itself; without it a test has to.
+    """
 
     def __init__(
         self,
@@ -84,18 +90,27 @@ class Rig:
         history: tuple[Item, ...] = (),
         *,
         prepares: bool = True,
+        hooks: HookPoints | None = None,
         options: ModelOptions | None = None,
         state: State | None = None,
     ) -> None:
+        hooks = hooks or HookPoints(request=not prepares)
         self.now = 0
         self.prepares = prepares
         self.ledger: Ledger | None = None
         """None for a state that comes from elsewhere: what went before is not known."""
         if state is None:
             state, _ = start(
-                SessionId("s"), model="m", config=config, history=history, options=options
+                SessionId("s"),
+                model="m",
+                config=config,
+                history=history,
+                hooks=hooks,
+                options=options,
             )
             self.ledger = Ledger(state)
+        elif hooks.request:
+            state = replace(state, hooks=hooks)
         self.state = state
         self.effects: tuple[Effect, ...] = ()
         """Since `forget` was last called; what a start asks for is left out."""
@@ -184,7 +199,7 @@ class Rig:
         return self.give(Submit((Item.user(text),), lane))
 
     def ask(self, text: str = "hi") -> Rig:
-        return self.say(text).give(Continue()).forget()
+        return self.give(Submit((Item.user(text),), begin=True)).forget()
 
     def resolve(
         self,

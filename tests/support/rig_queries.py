@@ -2,7 +2,7 @@
 
 from agentkit_loop import LoopConfig
 from agentkit_loop.events import ApprovalResolved
-from agentkit_loop.kernel import StartTool, Yield
+from agentkit_loop.kernel import HookPoints, StartTool, Yield
 from support.rig import Rig
 
 
@@ -29,9 +29,11 @@ def resolutions(rig: Rig) -> list[tuple[str, str]]:
     return [(event.call_id, event.outcome.value) for event in events]
 
 
-def in_background(call_id: str = "a", config: LoopConfig | None = None) -> Rig:
+def in_background(
+    call_id: str = "a", config: LoopConfig | None = None, hooks: HookPoints | None = None
+) -> Rig:
     """A rig in a turn: its call went to the background and the model is asked again."""
-    return Rig(config).ask().answer(call_id).allow(call_id, detach_after_s=0)
+    return Rig(config, hooks=hooks).ask().answer(call_id).allow(call_id, detach_after_s=0)
 
 
 def idle_beside_background(call_id: str = "a", config: LoopConfig | None = None) -> Rig:

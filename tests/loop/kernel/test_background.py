@@ -28,7 +28,7 @@ from agentkit_loop import (
     WaitingForApproval,
 )
 from agentkit_loop.events import ToolResultReceived
-from agentkit_loop.kernel import CancelCall, Close, Phase, Reset, StartTool, ToolDone
+from agentkit_loop.kernel import CancelCall, Close, HookPoints, Phase, Reset, StartTool, ToolDone
 from support.rig import Rig
 from support.rig_queries import idle_beside_background, in_background, yields
 
@@ -59,7 +59,7 @@ def test_case_05_a_background_call_that_asks_in_idle_is_shown_when_the_host_goes
 
 
 def test_case_08_a_background_call_may_lose_its_pair_to_a_mutator() -> None:
-    rig = Rig(LoopConfig(mutate=True)).ask().mutated().answer("a")
+    rig = Rig(hooks=HookPoints(mutators=True)).ask().mutated().answer("a")
     rig.allow("a", detach_after_s=0)
     rig.mutated(Item.user("summary")).answer().done("a", text="42").go_on()
 
@@ -94,8 +94,8 @@ def test_case_09_a_notice_comes_after_a_round_and_never_inside_it() -> None:
 
 
 def test_case_09_a_notice_that_comes_while_hooks_are_asked_keeps_the_turn_going_if_it_may() -> None:
-    config = LoopConfig(check_finish=True, background_done=BackgroundDone.CONTINUE)
-    rig = in_background(config=config).answer().done("a")
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    rig = in_background(config=config, hooks=HookPoints(finish=True)).answer().done("a")
     assert rig.state.phase is Phase.FINISHING
 
     assert rig.checked().state.phase is Phase.CALLING
@@ -172,7 +172,7 @@ def test_forgetting_the_conversation_ends_background_calls_without_telling_the_m
 
 
 def test_ids_of_calls_are_not_used_again_after_their_pair_was_taken_out() -> None:
-    rig = Rig(LoopConfig(mutate=True)).ask().mutated().answer("a").allow("a").done("a")
+    rig = Rig(hooks=HookPoints(mutators=True)).ask().mutated().answer("a").allow("a").done("a")
     rig.mutated(Item.user("summary"))
     assert rig.kinds == "user"
 

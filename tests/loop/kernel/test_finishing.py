@@ -5,7 +5,15 @@ import pytest
 from agentkit_core import FinishReason, Item
 from agentkit_loop import Limits, LoopConfig, TurnEnd
 from agentkit_loop.events import Diagnostic
-from agentkit_loop.kernel import CallModel, ModelResponded, Phase, Preflight, Prepare, Prepared
+from agentkit_loop.kernel import (
+    CallModel,
+    HookPoints,
+    ModelResponded,
+    Phase,
+    Preflight,
+    Prepare,
+    Prepared,
+)
 from support.rig import Rig, answered
 
 
@@ -19,7 +27,7 @@ def test_a_hook_may_end_the_turn_instead_of_asking_the_model() -> None:
 
 
 def test_hooks_that_have_more_to_say_keep_the_turn_going_and_speak_after_steering() -> None:
-    rig = Rig(LoopConfig(check_finish=True)).ask().answer().steer("S")
+    rig = Rig(hooks=HookPoints(finish=True)).ask().answer().steer("S")
     rig.checked(Item.user("more"), Item.assistant("not this"))
 
     assert [item.text for item in rig.state.transcript] == ["hi", "t", "S", "more"]
@@ -29,13 +37,13 @@ def test_hooks_that_have_more_to_say_keep_the_turn_going_and_speak_after_steerin
 
 @pytest.mark.parametrize("reason", [FinishReason.MAX_TOKENS, FinishReason.BLOCKED])
 def test_hooks_are_asked_only_of_a_turn_that_completes(reason: FinishReason) -> None:
-    rig = Rig(LoopConfig(check_finish=True)).ask().answer(reason=reason)
+    rig = Rig(hooks=HookPoints(finish=True)).ask().answer(reason=reason)
 
     assert rig.state.phase is Phase.IDLE
 
 
 def test_where_a_tool_ends_the_turn_no_hook_is_asked_for_more() -> None:
-    rig = Rig(LoopConfig(check_finish=True)).ask().answer("a").steer()
+    rig = Rig(hooks=HookPoints(finish=True)).ask().answer("a").steer()
     rig.allow("a").done("a", stop=True)
 
     assert rig.result.end is TurnEnd.COMPLETED
@@ -43,7 +51,7 @@ def test_where_a_tool_ends_the_turn_no_hook_is_asked_for_more() -> None:
 
 
 def test_cancelling_while_hooks_are_asked_keeps_the_answer() -> None:
-    rig = Rig(LoopConfig(check_finish=True)).ask().answer().forget().cancel()
+    rig = Rig(hooks=HookPoints(finish=True)).ask().answer().forget().cancel()
 
     assert rig.trace == "!abort turn_finished:cancelled <finished>"
     assert rig.kinds == "user assistant"

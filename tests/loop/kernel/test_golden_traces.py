@@ -28,7 +28,15 @@ from agentkit_loop import (
     SteerPolicy,
 )
 from agentkit_loop.events import ContentDelta, Event
-from agentkit_loop.kernel import Close, Prepare, Prepared, StartTool, Submit, ToolProgressed
+from agentkit_loop.kernel import (
+    Close,
+    HookPoints,
+    Prepare,
+    Prepared,
+    StartTool,
+    Submit,
+    ToolProgressed,
+)
 from agentkit_loop.testing import ScriptedModel, call, fail
 from agentkit_tools_core import tool
 from support.rig import Rig, answered
@@ -60,9 +68,9 @@ def written(name: str) -> str:
     return f"# {about}\n{line}\n"
 
 
-def asked(**changes: Any) -> Rig:
-    """A rig with this configuration, whose model was asked."""
-    return Rig(LoopConfig(**changes)).say().go_on()
+def asked(hooks: HookPoints | None = None, **changes: Any) -> Rig:
+    """A rig with these hooks and this configuration, whose model was asked."""
+    return Rig(LoopConfig(**changes), hooks=hooks).say().go_on()
 
 
 # a prompt
@@ -263,7 +271,7 @@ def _() -> Rig:
 @scenario("B12_a_hook_stops_after_a_round")
 def _() -> Rig:
     """The request hook says stop instead of asking the model again; what is queued stays."""
-    rig = asked().answer("t1").allow("t1").say("F")
+    rig = asked(HookPoints(request=True)).answer("t1").allow("t1").say("F")
     rig.prepares = False
     rig.done("t1")
     return rig.give(Prepared(rig.out(Prepare).id, stop=True))
@@ -272,7 +280,7 @@ def _() -> Rig:
 @scenario("B12_a_hook_gives_the_model_more_to_do")
 def _() -> Rig:
     """Before a turn ends as completed its hooks are asked."""
-    rig = asked(check_finish=True).answer()
+    rig = asked(HookPoints(finish=True)).answer()
     return rig.checked(Item.user("and the tests?")).answer().checked()
 
 
@@ -389,7 +397,7 @@ def _() -> Rig:
 @scenario("7_12_mutator_rollback")
 def _() -> Rig:
     """A mutator makes a transcript that breaks a rule: nothing of it is taken."""
-    rig = asked(mutate=True)
+    rig = asked(HookPoints(mutators=True))
     orphan = ToolResult(call_id=ToolCallId("zz"), output=TextOutput("r"))
     rig.mutated(Item.tool(orphan))
     assert rig.kinds == "user"

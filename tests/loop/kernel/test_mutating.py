@@ -4,12 +4,12 @@ import pytest
 
 from agentkit_core import FinishReason, Item, TextOutput, ToolCallId, ToolResult
 from agentkit_loop import LoopConfig, MutatorFailure, TurnEnd
-from agentkit_loop.kernel import Phase, RunMutators
+from agentkit_loop.kernel import HookPoints, Phase, RunMutators
 from support.rig import Rig
 
 
 def test_case_06_cancelling_takes_nothing_of_what_a_mutator_makes() -> None:
-    rig = Rig(LoopConfig(mutate=True)).ask()
+    rig = Rig(hooks=HookPoints(mutators=True)).ask()
     late = rig.out(RunMutators).id
 
     rig.forget().cancel()
@@ -23,7 +23,7 @@ def test_case_06_cancelling_takes_nothing_of_what_a_mutator_makes() -> None:
 
 def test_case_07_a_turn_whose_only_input_a_mutator_took_away_ends_and_is_paired() -> None:
     old = (Item.user("old"), Item.assistant("answer"))
-    rig = Rig(LoopConfig(mutate=True, check_finish=True), old).ask("new").forget()
+    rig = Rig(history=old, hooks=HookPoints(mutators=True, finish=True)).ask("new").forget()
 
     rig.mutated(*old)
 
@@ -34,7 +34,12 @@ def test_case_07_a_turn_whose_only_input_a_mutator_took_away_ends_and_is_paired(
 @pytest.mark.parametrize("policy", MutatorFailure)
 @pytest.mark.parametrize("broken", ["error", "orphan", "open"])
 def test_a_mutation_that_fails_changes_nothing(policy: MutatorFailure, broken: str) -> None:
-    rig = Rig(LoopConfig(mutate=True, on_mutator_error=policy)).ask().mutated().answer("a")
+    rig = (
+        Rig(LoopConfig(on_mutator_error=policy), hooks=HookPoints(mutators=True))
+        .ask()
+        .mutated()
+        .answer("a")
+    )
     rig.allow("a").done("a").forget()
     kept = rig.state.transcript
     orphan = Item.tool(ToolResult(call_id=ToolCallId("zz"), output=TextOutput("r")))
@@ -55,7 +60,7 @@ def test_a_mutation_that_fails_changes_nothing(policy: MutatorFailure, broken: s
 
 
 def test_case_14_mutators_may_take_away_the_answer_that_was_paused() -> None:
-    rig = Rig(LoopConfig(mutate=True)).ask().mutated().answer(reason=FinishReason.PAUSED)
+    rig = Rig(hooks=HookPoints(mutators=True)).ask().mutated().answer(reason=FinishReason.PAUSED)
 
     rig.mutated(Item.user("hi"), Item.assistant("cut short"))
 

@@ -7,6 +7,7 @@ from agentkit_loop import LoopConfig, LostTool, TurnEnd
 from agentkit_loop.events import ApprovalRequired, ModelCallFinished
 from agentkit_loop.kernel import (
     EffectLost,
+    HookPoints,
     MutatorsDone,
     Phase,
     Prepare,
@@ -21,7 +22,7 @@ from support.rig_queries import in_background, runs
 
 
 def test_mutators_that_were_lost_are_asked_again_and_told_of_once() -> None:
-    rig = Rig(LoopConfig(mutate=True)).ask().forget()
+    rig = Rig(hooks=HookPoints(mutators=True)).ask().forget()
     late = rig.out(RunMutators).id
 
     rig.crash().give(MutatorsDone(late, (Item.user("late"),))).mutated(Item.user("new"))
@@ -79,7 +80,7 @@ def test_a_wait_that_was_lost_ends_when_it_would_have_and_its_request_is_made_an
 
 
 def test_hooks_that_were_lost_are_asked_again() -> None:
-    rig = Rig(LoopConfig(check_finish=True)).ask().answer().forget().crash()
+    rig = Rig(hooks=HookPoints(finish=True)).ask().answer().forget().crash()
 
     assert rig.trace == "run_started !check_finish"
     assert rig.checked().result.end is TurnEnd.COMPLETED

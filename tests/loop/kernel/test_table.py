@@ -14,6 +14,7 @@ from agentkit_loop.kernel import (
     CancelCall,
     Close,
     EffectLost,
+    HookPoints,
     Input,
     Phase,
     PreflightAllowed,
@@ -28,6 +29,7 @@ from agentkit_loop.kernel import (
     TimerKind,
     ToolDone,
     ToolProgressed,
+    ToolsOffered,
     ToolSpent,
     ToolStarted,
 )
@@ -83,8 +85,8 @@ def test_every_row_has_a_handler_and_every_handler_a_row(phase: Phase) -> None:
 
 def in_phase(phase: Phase) -> Rig:
     """A rig in a phase of a turn, beside a call that goes on in the background."""
-    config = LoopConfig(mutate=True, check_finish=True, yield_after_round=True)
-    rig = Rig(config).ask().mutated().answer("bg")
+    hooks = HookPoints(mutators=True, request=True, finish=True)
+    rig = Rig(LoopConfig(yield_after_round=True), hooks=hooks).ask().mutated().answer("bg")
     rig.allow("bg", detach_after_s=0, timeout_s=9.0)
     if phase is not Phase.PAUSED:
         rig.go_on()
@@ -166,12 +168,14 @@ ENDS_ROUND: dict[type[Input], Callable[[Rig], Rig]] = {
     TimerFired: lambda rig: rig.allow("a", timeout_s=9.0).ring(),
     EffectLost: lambda rig: rig.allow("a").begin("a").lose(StartTool),
 }
-AFTER_ROUND: dict[Phase, dict[str, bool]] = {
-    Phase.PREPARING: {},
-    Phase.MUTATING: {"mutate": True},
-    Phase.PAUSED: {"yield_after_round": True},
-    Phase.IDLE: {},
+AFTER_ROUND = {
+    Phase.CALLING: HookPoints(),
+    Phase.PREPARING: HookPoints(request=True),
+    Phase.MUTATING: HookPoints(mutators=True, request=True),
+    Phase.PAUSED: HookPoints(),
+    Phase.IDLE: HookPoints(),
 }
+"""Where a round leads to, and the hooks that let it."""
 BEGINS_TURN: dict[type[Input], Callable[[Rig], Rig]] = {
     Resolve: lambda rig: rig.stop_to_ask("a", "write").resolve("write", approve=False),
     CancelCall: lambda rig: rig.give(CancelCall(ToolCallId("a"))),
@@ -182,12 +186,12 @@ BEGINS_TURN: dict[type[Input], Callable[[Rig], Rig]] = {
 RARE = {(Phase.ROUND, given, target) for given in ENDS_ROUND for target in AFTER_ROUND} | {
     (Phase.IDLE, given, target)
     for given in BEGINS_TURN
-    for target in (Phase.PREPARING, Phase.MUTATING)
+    for target in (Phase.CALLING, Phase.PREPARING, Phase.MUTATING)
 }
 RARE |= {
     (phase, given, phase)
     for phase in IN_A_TURN
-    for given in (ToolStarted, ToolProgressed, ToolSpent)
+    for given in (ToolsOffered, ToolStarted, ToolProgressed, ToolSpent)
 }
 
 
@@ -198,10 +202,10 @@ def test_whatever_ends_a_round_leads_where_the_configuration_says(
 ) -> None:
     config = LoopConfig(
         steer_policy=SteerPolicy.SKIP_UNSTARTED,
-        **AFTER_ROUND[target],  # type: ignore[arg-type]
+        yield_after_round=target is Phase.PAUSED,
     )
-    rig = Rig(config).ask()
-    if config.mutate:
+    rig = Rig(config, hooks=AFTER_ROUND[target]).ask()
+    if target is Phase.MUTATING:
         rig.mutated()
     rig.answer("first", "a").refuse("first", stop=target is Phase.IDLE)
     rig.prepares = False
@@ -213,11 +217,13 @@ def test_whatever_ends_a_round_leads_where_the_configuration_says(
 
 
 @pytest.mark.parametrize("given", BEGINS_TURN)
-@pytest.mark.parametrize("mutate", [False, True])
+@pytest.mark.parametrize("target", [Phase.CALLING, Phase.PREPARING, Phase.MUTATING])
 def test_whatever_ends_a_background_call_begins_a_turn_if_it_may(
-    given: type[Input], mutate: bool
+    given: type[Input], target: Phase
 ) -> None:
-    rig = Rig(LoopConfig(mutate=mutate, background_done=BackgroundDone.CONTINUE)).ask()
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    rig = Rig(config, hooks=AFTER_ROUND[target]).ask()
+    mutate = target is Phase.MUTATING
     if mutate:
         rig.mutated()
     rig.answer("a").allow("a", detach_after_s=0, timeout_s=9.0)
@@ -228,12 +234,12 @@ def test_whatever_ends_a_background_call_begins_a_turn_if_it_may(
 
     BEGINS_TURN[given](rig)
 
-    assert rig.state.phase is (Phase.MUTATING if mutate else Phase.PREPARING)
+    assert rig.state.phase is target
     assert rig.state.phase in EDGES[Phase.IDLE][given]
 
 
 def test_an_edge_that_no_run_takes_is_none() -> None:
-    rig = Rig(LoopConfig(mutate=True, check_finish=True)).ask()
+    rig = Rig(hooks=HookPoints(mutators=True, finish=True)).ask()
     rig.mutated(Item.user("x"), Item.assistant("y"))
 
     assert rig.state.phase is Phase.IDLE

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from agentkit_core import Item, TextOutput, TokenUsage, ToolFailure
-from agentkit_loop import LoopConfig, TurnEnd, decode_state, encode_state
+from agentkit_loop import TurnEnd, decode_state, encode_state
 from agentkit_loop.events import ModelCallStarted
 from agentkit_loop.kernel import (
     Close,
     Continue,
+    HookPoints,
     Phase,
     Prepare,
     Prepared,
@@ -94,7 +95,7 @@ def test_an_upgraded_state_is_one_of_today(path: Path) -> None:
 
 
 def test_a_head_and_its_log_make_the_whole_state() -> None:
-    rig = Rig(LoopConfig(mutate=True)).ask().mutated().answer("a").allow("a").done("a")
+    rig = Rig(hooks=HookPoints(mutators=True)).ask().mutated().answer("a").allow("a").done("a")
     rig.mutated(Item.user("summary")).answer("b")
     log: list[LogEntry] = []
     for effect in rig.effects:

@@ -97,7 +97,7 @@ def of_state(state: State) -> dict[str, Any]:
     calls = () if state.turn is None else state.turn.calls
     return {
         "phase": str(state.phase),
-        "hooks": [state.config.mutate, state.config.check_finish],
+        "hooks": [state.hooks.mutators, state.hooks.finish],
         "calls": [of_call(call) for call in calls],
         "background": [of_call(call) for call in state.background.values()],
         "out": {effect_id: of_effect(effect) for effect_id, effect in state.out.items()},

@@ -25,8 +25,6 @@ from contextlib import (
 )
 from typing import Any, TypeVar, cast, overload
 
-from msgspec.structs import replace
-
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
 from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
 from agentkit_loop._result import TurnResult
@@ -117,9 +115,7 @@ class Agent:
             executor=Executor(tools, policy=policy, hooks=asked.all, output_limits=output_limits),
             instructions=instructions_of(instructions),
             options=options,
-            config=replace(
-                config or LoopConfig(), mutate=bool(mutating), check_finish=bool(asked.finish)
-            ),
+            config=config or LoopConfig(),
             hooks=asked,
             mutators=mutating,
             reporters=told,

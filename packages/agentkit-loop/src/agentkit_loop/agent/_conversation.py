@@ -231,10 +231,7 @@ class Conversation:
 
     @config.setter
     def config(self, config: LoopConfig) -> None:
-        now = self.config
-        # What there is to be asked is the agent's, and not a matter of configuration.
-        kept = {"mutate": now.mutate, "check_finish": now.check_finish}
-        self._post(Configure(config=replace(config, **kept)))
+        self._post(Configure(config=config))
 
     def use_once(self, options: ModelOptions) -> None:
         """Ask the model with other options, in the turn that runs or else the next one only."""

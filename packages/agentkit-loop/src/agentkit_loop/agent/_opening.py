@@ -17,7 +17,7 @@ from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook, Hooks
 from agentkit_loop.extensions._mutators import Mutator
 from agentkit_loop.kernel._config import LoopConfig
-from agentkit_loop.kernel._state import State
+from agentkit_loop.kernel._state import HookPoints, State
 from agentkit_loop.kernel._step import Effects, resume, start
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.persistence._snapshot import Head, decode_head, decode_state
@@ -75,6 +75,12 @@ class Assembly(Struct, frozen=True, kw_only=True):
         specs = (*self.executor.specs(), *hidden_specs(self.executor.source))
         return any(spec.annotations.detach_after_s is not None for spec in specs)
 
+    @property
+    def _hook_points(self) -> HookPoints:
+        return HookPoints(
+            mutators=bool(self.mutators), request=True, finish=bool(self.hooks.finish)
+        )
+
     def begun(
         self, session_id: SessionId, *, history: Iterable[Item] = (), saved: Saved | None = None
     ) -> Begun:
@@ -93,6 +99,7 @@ class Assembly(Struct, frozen=True, kw_only=True):
             instructions=self.instructions,
             history=history,
             config=self.config,
+            hooks=self._hook_points,
             now=self.clock.now_ms(),
         )
         return Begun(state, effects)
@@ -106,12 +113,8 @@ class Assembly(Struct, frozen=True, kw_only=True):
         return self._going_on(Head(state=decode_state(snapshot)), 0)
 
     def _going_on(self, head: Head, saves: int) -> Begun:
-        # Whom there is to ask is this agent's business, not that of whoever went before.
-        config = replace(
-            head.state.config, mutate=self.config.mutate, check_finish=self.config.check_finish
-        )
-        state = replace(head.state, config=config, model=self.model.name)
-        state, effects = resume(state, now=self.clock.now_ms())
+        state = replace(head.state, model=self.model.name)
+        state, effects = resume(state, hooks=self._hook_points, now=self.clock.now_ms())
         return Begun(state, effects, head, saves)
 
     def parts(self, begun: Begun, store: object, inner: Inner | None) -> Parts:

@@ -47,12 +47,13 @@ from agentkit_loop.kernel._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolsOffered,
     ToolSpent,
     ToolStarted,
     Unqueue,
 )
 from agentkit_loop.kernel._model_request import model_request
-from agentkit_loop.kernel._state import CallState, CallStatus, State, TurnState
+from agentkit_loop.kernel._state import CallState, CallStatus, HookPoints, State, TurnState
 from agentkit_loop.kernel._step import fork, resume, start, step
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
@@ -71,6 +72,7 @@ __all__ = [
     # the state
     "CallState",
     "CallStatus",
+    "HookPoints",
     "Resumption",
     "RunRules",
     "State",
@@ -86,6 +88,7 @@ __all__ = [
     "Reset",
     "Resolve",
     "Submit",
+    "ToolsOffered",
     "Unqueue",
     # inputs that answer an effect
     "Answer",

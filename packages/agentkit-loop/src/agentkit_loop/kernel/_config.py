@@ -98,8 +98,6 @@ class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         max_identical_failures: After how many calls in a row that fail in the very same way (tool,
             arguments and error) a turn ends by the limit of this name, at least 2; None means
             never.
-        mutate: Whether there are mutators to be shown the transcript; `Agent` sets it.
-        check_finish: Whether there are hooks to be asked before a turn ends; `Agent` sets it.
     """
 
     execution: Execution = Execution.PARALLEL
@@ -118,8 +116,6 @@ class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_identical_failures: int | None = None
     limits: Limits = Limits()
     retry: RetryPolicy = RetryPolicy()
-    mutate: bool = False
-    check_finish: bool = False
 
     def __post_init__(self) -> None:
         if self.max_parallel is not None and self.max_parallel < 1:

@@ -33,6 +33,7 @@ class Draft:
     def __init__(self, state: State, *, now: int) -> None:
         self._before = state
         self.config = state.config
+        self.hooks = state.hooks
         self.model = state.model
         self.options = state.options
         self.once = state.once

@@ -5,10 +5,11 @@
     Continue   Configure     Prepared
     Resolve    Reset         ModelResponded    ModelFailed
     Cancel     CancelCall    PreflightAllowed  PreflightRefused  PreflightAsked
-    Close                    Started  ToolProgressed  ToolSpent  ToolAsked  ToolDone
-                             TimerFired
+    Close                    ToolStarted  ToolProgressed  ToolSpent  ToolAsked  ToolDone
+    from the driver
+    ToolsOffered             TimerFired
                              FinishChecked
-                             Lost, which answers any effect
+                             EffectLost, which answers any effect
 
 Each is legal in any phase; what does not fit changes nothing.
 """
@@ -50,14 +51,19 @@ class _Input(Struct, frozen=True, omit_defaults=True, tag_field="type"):
 
 
 class Submit(_Input, frozen=True, tag="submit"):
-    """The host has something to say.
+    """The host says something.
 
-    Assistant and tool items are refused: they come from models and tools. While no turn runs,
-    both lanes are the same. An empty list does nothing.
+    Items of assistants and tools are rejected: they come from models and tools.
+
+    Attributes:
+        items: What the host says; empty means nothing.
+        lane: Which queue the items wait in. While no turn runs, both are the same.
+        begin: Whether a turn begins with what is queued, if none runs; like `Continue` after it.
     """
 
     items: tuple[Item, ...]
     lane: Lane = Lane.NEXT
+    begin: bool = False
 
 
 class Unqueue(_Input, frozen=True, tag="unqueue"):
@@ -143,6 +149,19 @@ class Close(_Input, frozen=True, tag="close"):
     """
 
     partial: ModelResponse | None = None
+
+
+class ToolsOffered(_Input, frozen=True, tag="tools_offered"):
+    """The driver offers the model these tools with the call that was just asked for.
+
+    For drivers that build a request when they perform `CallModel`; `Prepared` says the same. Give
+    it before the model is called. The kernel reports what is different from the call before.
+
+    Attributes:
+        tools: Each tool's name, and a digest of all that the model is told of it.
+    """
+
+    tools: dict[str, str]
 
 
 class _Answer(_Input, frozen=True):
@@ -337,5 +356,5 @@ Answer = (
 )
 """What an effect can be answered with."""
 
-Input = HostInput | Answer
+Input = HostInput | ToolsOffered | Answer
 """Anything that can happen to a run."""

@@ -161,13 +161,37 @@ class TurnState(Struct, frozen=True, omit_defaults=True):
     effect_id: EffectId | None = None
 
 
+class HookPoints(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a turn stops for code of the host: at the effects that have somebody to ask.
+
+    Whoever drives the session says so when it starts or resumes; it is no setting of the run.
+
+    Attributes:
+        mutators: Whether `RunMutators` comes before each model call.
+        request: Whether `Prepare` comes before each model call. Without it the driver builds the
+            request when it performs `CallModel`.
+        finish: Whether `CheckFinish` comes before a turn ends.
+    """
+
+    mutators: bool = False
+    request: bool = False
+    finish: bool = False
+
+
 class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A session as it stands. Make one with `start`.
 
     Attributes:
+        version: The version of the stored form; `STATE_VERSION` for new ones.
+        session_id: The session's name.
         model: The model's id, for requests.
+        options: How the model should answer.
         once: Options for the turn that runs, or else the next one, in place of `options`.
         instructions: What stands before the transcript in each request, and is no part of it.
+        config: How the run behaves.
+        hooks: Where a turn stops for code of the host.
+        phase: The phase that the session is in.
+        transcript: The history so far.
         revision: How often the transcript has changed.
         retired_calls: Ids of calls that rewriting took out of the transcript; no call gets them
             again.
@@ -196,6 +220,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     once: ModelOptions | None = None
     instructions: tuple[Item, ...] = ()
     config: LoopConfig = LoopConfig()
+    hooks: HookPoints = HookPoints()
     phase: Phase = Phase.IDLE
     transcript: Transcript = field(default_factory=Transcript)
     revision: int = 0

@@ -47,7 +47,7 @@ from agentkit_loop.kernel._inputs import (
     ToolStarted,
 )
 from agentkit_loop.kernel._phases import HANDLERS
-from agentkit_loop.kernel._state import STATE_VERSION, State
+from agentkit_loop.kernel._state import STATE_VERSION, HookPoints, State
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
 
@@ -85,6 +85,7 @@ def start(
     instructions: Iterable[Item] = (),
     history: Iterable[Item] = (),
     config: LoopConfig | None = None,
+    hooks: HookPoints | None = None,
     now: int = 0,
 ) -> tuple[State, Effects]:
     """Begin a session.
@@ -96,6 +97,7 @@ def start(
         instructions: What stands before the transcript in each request.
         history: The transcript so far; no answer is asked for it.
         config: How the run behaves.
+        hooks: Where a turn stops for code of the host; None means nowhere.
         now: Milliseconds since the Unix epoch.
 
     Raises:
@@ -112,6 +114,7 @@ def start(
         options=options or ModelOptions(),
         instructions=tuple(instructions),
         config=config or LoopConfig(),
+        hooks=hooks or HookPoints(),
         calls=sum(len(item.tool_calls) for item in items),
         clock=now,
     )
@@ -121,7 +124,7 @@ def start(
     return draft.frozen(), tuple(draft.effects)
 
 
-def resume(state: State, *, now: int = 0) -> tuple[State, Effects]:
+def resume(state: State, *, hooks: HookPoints | None = None, now: int = 0) -> tuple[State, Effects]:
     """Go on with a session that was saved, as whoever drives it from here on.
 
     Afterwards, answer every effect in `State.out` with `EffectLost`, except a `StartTool` that
@@ -129,9 +132,10 @@ def resume(state: State, *, now: int = 0) -> tuple[State, Effects]:
 
     Args:
         state: What was saved.
+        hooks: Where a turn stops for code of the host from here on; None means where it did.
         now: Milliseconds since the Unix epoch.
     """
-    draft = Draft(state, now=now)
+    draft = Draft(state if hooks is None else replace(state, hooks=hooks), now=now)
     draft.emit(RunStarted(resumed=True))
     return draft.frozen(), tuple(draft.effects)
 

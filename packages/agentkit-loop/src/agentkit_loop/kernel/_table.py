@@ -56,6 +56,7 @@ from agentkit_loop.kernel._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolsOffered,
     ToolSpent,
     ToolStarted,
     Unqueue,
@@ -84,8 +85,8 @@ def _to(*phases: Phase) -> frozenset[Phase]:
     return frozenset(phases)
 
 
-_ASK: Final = (Phase.MUTATING, Phase.PREPARING)
-"""The model is to be asked again, if a limit and the last item allow."""
+_ASK: Final = (Phase.MUTATING, Phase.PREPARING, Phase.CALLING)
+"""The model is called next, after mutators and hooks if there are any."""
 _BEGIN: Final = _to(Phase.IDLE, *_ASK)
 """A turn may begin."""
 _AFTER_ROUND: Final = _to(Phase.ROUND, Phase.PAUSED, *_ASK, Phase.IDLE)
@@ -100,6 +101,7 @@ def _busy(phase: Phase, row: Row) -> Row:
     stays = _to(phase)
     anywhere: Row = {
         Submit: stays,
+        ToolsOffered: stays,
         Unqueue: stays,
         Continue: stays,
         Configure: stays,
@@ -120,7 +122,8 @@ def _busy(phase: Phase, row: Row) -> Row:
 
 EDGES: Final[Mapping[Phase, Row]] = {
     Phase.IDLE: {
-        Submit: _to(Phase.IDLE),
+        Submit: _BEGIN,
+        ToolsOffered: _to(Phase.IDLE),
         Unqueue: _to(Phase.IDLE),
         Continue: _BEGIN,
         Configure: _to(Phase.IDLE),
@@ -138,7 +141,7 @@ EDGES: Final[Mapping[Phase, Row]] = {
     },
     Phase.MUTATING: _busy(
         Phase.MUTATING,
-        {MutatorsDone: _to(Phase.PREPARING, Phase.IDLE)},
+        {MutatorsDone: _to(Phase.PREPARING, Phase.CALLING, Phase.IDLE)},
     ),
     Phase.PREPARING: _busy(
         Phase.PREPARING,

@@ -28,6 +28,7 @@ from agentkit_loop.events import (
     ModelCallStarted,
     MutationPoint,
     MutationStarted,
+    ToolCatalogChanged,
     TurnFinished,
     TurnStarted,
 )
@@ -77,7 +78,7 @@ def drive(draft: Draft, point: MutationPoint, *, resumed: bool = False) -> Phase
         resumed: Whether the last item is an answer that the provider wants to go on with.
     """
     draft.set_turn(resumed=resumed)
-    if not draft.config.mutate:
+    if not draft.hooks.mutators:
         return prepare(draft)
     draft.emit(MutationStarted(point))
     draft.set_turn(
@@ -112,9 +113,32 @@ def prepare(draft: Draft) -> Phase:
 
 
 def prepare_attempt(draft: Draft, attempt: int) -> Phase:
-    """Have the request made for an attempt at the turn's next model call."""
+    """Make an attempt at the next model call; hooks see its request first if there are any."""
+    if not draft.hooks.request:
+        draft.set_turn(attempt=attempt)
+        return ask_model(draft)
     draft.set_turn(attempt=attempt, called=False, prepared=False, effect_id=draft.issue(Prepare))
     return Phase.PREPARING
+
+
+def note_tools(draft: Draft, tools: dict[str, str]) -> None:
+    """Take note of the tools that the model is offered, and report what is different from before.
+
+    Args:
+        draft: The step.
+        tools: Each tool's name, and a digest of all that the model is told of it.
+    """
+    before, draft.tools = draft.tools, tools
+    if before is None or before == tools:
+        return
+    same = before.keys() & tools.keys()
+    draft.emit(
+        ToolCatalogChanged(
+            added=tuple(sorted(tools.keys() - before.keys())),
+            removed=tuple(sorted(before.keys() - tools.keys())),
+            changed=tuple(sorted(name for name in same if before[name] != tools[name])),
+        )
+    )
 
 
 def ask_model(draft: Draft) -> Phase:
@@ -149,7 +173,7 @@ def has_more(draft: Draft) -> bool:
 
 def finish(draft: Draft, end: TurnEnd) -> Phase:
     """End the turn, after asking whether it may where there are hooks for that."""
-    if end is not TurnEnd.COMPLETED or not draft.config.check_finish:
+    if end is not TurnEnd.COMPLETED or not draft.hooks.finish:
         return end_turn(draft, end)
     draft.set_turn(effect_id=draft.issue(CheckFinish))
     return Phase.FINISHING

@@ -75,6 +75,11 @@ def _from_1(state: Json, told: Sequence[Json]) -> None:
 
 
 def _from_2(state: Json, told: Sequence[Json]) -> None:
+    config = state.get("config", {})
+    state["hooks"] = {
+        "mutators": config.pop("mutate", False),
+        "finish": config.pop("check_finish", False),
+    }
     calls = list(_calls(state))
     parts = {call["id"]: _part(call, call["id"]) for call in calls}
     for call in calls:

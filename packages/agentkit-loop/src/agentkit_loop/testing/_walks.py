@@ -44,11 +44,12 @@ from agentkit_loop.kernel._inputs import (
     Submit,
     TimerFired,
     ToolDone,
+    ToolsOffered,
     ToolStarted,
     Unqueue,
 )
 from agentkit_loop.kernel._limits import Limits
-from agentkit_loop.kernel._state import State
+from agentkit_loop.kernel._state import HookPoints, State
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope
 from agentkit_loop.kernel._step import start, step
 from agentkit_loop.kernel._table import Phase
@@ -88,7 +89,15 @@ def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[Walked
     )
     now = 1_000
     state, effects = start(
-        SessionId(f"walk-{seed}"), model="walker", config=_config(chance), now=now
+        SessionId(f"walk-{seed}"),
+        model="walker",
+        config=_config(chance),
+        hooks=HookPoints(
+            mutators=chance.random() < 0.5,
+            request=chance.random() < 0.5,
+            finish=chance.random() < 0.5,
+        ),
+        now=now,
     )
     yield Walked(None, None, now, state, effects)
     for at in range(length):
@@ -137,8 +146,6 @@ def _config(chance: Random) -> LoopConfig:
             max_tokens=chance.choice((None, None, None, 40)),
             max_duration_s=chance.choice((None, None, 0.4)),
         ),
-        mutate=chance.random() < 0.5,
-        check_finish=chance.random() < 0.5,
     )
 
 
@@ -153,14 +160,14 @@ def _other_config(config: LoopConfig, chance: Random) -> LoopConfig:
         yield_after_round=chance.random() < 0.3,
         background_done=chance.choice(list(BackgroundDone)),
         lost_tool=chance.choice(list(LostTool)),
-        mutate=chance.random() < 0.5,
-        check_finish=chance.random() < 0.5,
     )
 
 
 def _input(state: State, chance: Random, temper: Temper, at: int) -> Input:
     if state.phase is Phase.IDLE and chance.random() < 0.3:
         return Continue(redrive=chance.random() < 0.3)
+    if state.phase is Phase.CALLING and chance.random() < 0.2:
+        return _offer(chance)
     if chance.random() < temper.patience:
         if state.pending_approvals and chance.random() < 0.4:
             return _resolution(state, chance)
@@ -171,14 +178,20 @@ def _input(state: State, chance: Random, temper: Temper, at: int) -> Input:
     if draw < 0.40:
         lane = chance.choice(list(Lane))
         kinds = (Item.user, Item.user, Item.user, Item.context, Item.notification, Item.assistant)
-        return Submit((chance.choice(kinds)(f"said-{at}"),), lane)
+        return Submit((chance.choice(kinds)(f"said-{at}"),), lane, chance.random() < 0.3)
     if draw < 0.65:
         return Continue(redrive=chance.random() < 0.3)
     if draw < 0.66:
         return Close(partial_answer(state, chance))
     if draw < 0.68:
         return Resolve(ApprovalId("nobody"), ApprovalDecision(approve=True))
+    if draw < 0.69:
+        return _offer(chance)
     return _odd_input(state, chance)
+
+
+def _offer(chance: Random) -> ToolsOffered:
+    return ToolsOffered({name: chance.choice("12") for name in ("read", "write")})
 
 
 def _odd_input(state: State, chance: Random) -> Input:

@@ -33,6 +33,7 @@ from agentkit_loop.kernel._inputs import (
     ToolAsked,
     ToolDone,
     ToolProgressed,
+    ToolsOffered,
     ToolSpent,
     ToolStarted,
     Unqueue,
@@ -42,7 +43,7 @@ from agentkit_loop.kernel._rounds import find_call, put_call
 from agentkit_loop.kernel._state import CallState
 from agentkit_loop.kernel._status import Busy, Closed, GrantScope
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import queue
+from agentkit_loop.kernel._turns import note_tools, queue
 
 Handler = Callable[[Draft, Any], Phase]
 """Changes the draft for an input of one type and says which phase follows."""
@@ -54,6 +55,12 @@ Handlers = Mapping[type[Input], Handler]
 def submitted(draft: Draft, given: Submit) -> Phase:
     """Queue the host's input."""
     queue(draft, given)
+    return draft.phase
+
+
+def tools_offered(draft: Draft, given: ToolsOffered) -> Phase:
+    """Take note of the tools that the model is offered."""
+    note_tools(draft, given.tools)
     return draft.phase
 
 
@@ -234,6 +241,7 @@ def _aside(draft: Draft, effect_id: EffectId) -> CallState:
 
 ANYWHERE: Final[Handlers] = {
     Submit: submitted,
+    ToolsOffered: tools_offered,
     Unqueue: unqueued,
     Continue: continued,
     Configure: configured,

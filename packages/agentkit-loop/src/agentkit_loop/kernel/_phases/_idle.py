@@ -8,11 +8,11 @@ from agentkit_core import Transcript
 from agentkit_loop.kernel import _background as background
 from agentkit_loop.kernel._approvals import yield_approvals
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._inputs import Close, Continue, Reset, Unqueue
+from agentkit_loop.kernel._inputs import Close, Continue, Reset, Submit, Unqueue
 from agentkit_loop.kernel._phases._common import ANYWHERE, Handlers, shut, unqueued
 from agentkit_loop.kernel._status import AwaitingInput
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import begin_turn, wants_answer
+from agentkit_loop.kernel._turns import begin_turn, queue, wants_answer
 
 
 def continued(draft: Draft, given: Continue) -> Phase:
@@ -22,6 +22,12 @@ def continued(draft: Draft, given: Continue) -> Phase:
     if not yield_approvals(draft):
         draft.give(AwaitingInput())
     return Phase.IDLE
+
+
+def submitted(draft: Draft, given: Submit) -> Phase:
+    """Queue the host's input, and begin a turn with it if the host wants that."""
+    queue(draft, given)
+    return continued(draft, Continue()) if given.begin else Phase.IDLE
 
 
 def reset(draft: Draft, given: Reset) -> Phase:
@@ -44,6 +50,7 @@ def closed(draft: Draft, given: Close) -> Phase:
 
 HANDLERS: Final[Handlers] = {
     **ANYWHERE,
+    Submit: submitted,
     Continue: continued,
     Reset: reset,
     Close: closed,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_loop._result import TurnEnd
-from agentkit_loop.events import ToolCatalogChanged
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Cancel, Close, Prepared
 from agentkit_loop.kernel._phases._common import Handlers, handlers
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import ask_model, end_turn
+from agentkit_loop.kernel._turns import ask_model, end_turn, note_tools
 
 
 def prepared(draft: Draft, given: Prepared) -> Phase:
@@ -20,21 +19,8 @@ def prepared(draft: Draft, given: Prepared) -> Phase:
         return end_turn(draft, TurnEnd.ERROR, error=given.error)
     if given.stop:
         return end_turn(draft, TurnEnd.COMPLETED)
-    if draft.tools != given.tools:
-        if draft.tools is not None:
-            draft.emit(_changes(draft.tools, given.tools))
-        draft.tools = given.tools
+    note_tools(draft, given.tools)
     return ask_model(draft)
-
-
-def _changes(before: dict[str, str], after: dict[str, str]) -> ToolCatalogChanged:
-    return ToolCatalogChanged(
-        added=tuple(sorted(after.keys() - before.keys())),
-        removed=tuple(sorted(before.keys() - after.keys())),
-        changed=tuple(
-            sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
-        ),
-    )
 
 
 def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
