@@ -1,4 +1,4 @@
-"""The contender: a whole agent over `connect`, the concurrent driver, one reporter attached."""
+"""The contender: a whole agent with `connect`, the concurrent driver and one reporter."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Contender(Worker):
         return len(result.text), self.written, self.runs
 
     async def close(self) -> None:
-        """Nothing: connections are closed with their event loop."""
+        """Do nothing: connections are closed with their event loop."""
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What decoding costs per event, protocol by protocol, beside the least that it can cost.
+"""Compares the cost of decoding an event, for each protocol, with the least possible cost.
 
-The least is a minimal SSE split and one typed msgspec decode of each event, with the text kept;
-both see one event per read, as HTTP clients hand them over. No network, CPU time, best of five.
+The floor is a minimal SSE split and one typed msgspec decode per event. Both get one event per
+read, as from an HTTP client. There is no network; times are CPU time, the best of five runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agentkit_core.provider import ResponseFold
 from agentkit_providers import Endpoint, default_registry
 
 EVENTS = 20_000
-GOES = 5
+RUNS = 5
 
 
 class ChatDelta(Struct):
@@ -89,7 +89,7 @@ def google(word: str) -> dict[str, Any]:
 
 
 def opening(api: str) -> list[dict[str, Any]]:
-    """Events that come before the first word."""
+    """Return the events before the first word."""
     match api:
         case "openai_responses":
             item = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
@@ -123,18 +123,18 @@ PROTOCOLS: dict[str, tuple[Callable[[str], dict[str, Any]], type[Struct]]] = {
 }
 
 
-def framed(event: dict[str, Any]) -> bytes:
+def frame(event: dict[str, Any]) -> bytes:
     name = f"event: {event['type']}\n" if "type" in event else ""
     return f"{name}data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
 def floor(reads: list[bytes], shape: type[Struct]) -> None:
     decode = msgspec.json.Decoder(shape).decode
-    kept = []
+    chunks = []
     for read in reads:
         for line in read.split(b"\n"):
             if line.startswith(b"data: "):
-                kept.append(decode(line[6:]))
+                chunks.append(decode(line[6:]))
 
 
 def ours(api: str, reads: list[bytes]) -> None:
@@ -148,9 +148,9 @@ def ours(api: str, reads: list[bytes]) -> None:
 
 
 def best(job: Callable[[], None]) -> float:
-    """CPU seconds of the best go."""
+    """Return the CPU seconds of the best run."""
     spent = []
-    for _ in range(GOES):
+    for _ in range(RUNS):
         before = time.process_time()
         job()
         spent.append(time.process_time() - before)
@@ -158,9 +158,9 @@ def best(job: Callable[[], None]) -> float:
 
 
 def main() -> None:
-    for api, (made, shape) in PROTOCOLS.items():
-        first = [framed(event) for event in opening(api)]
-        reads = first + [framed(made(word)) for word in fragments(EVENTS)]
+    for api, (make_event, shape) in PROTOCOLS.items():
+        first = [frame(event) for event in opening(api)]
+        reads = first + [frame(make_event(word)) for word in fragments(EVENTS)]
         least = best(partial(floor, reads, shape)) / EVENTS * 1e6
         cost = best(partial(ours, api, reads)) / EVENTS * 1e6
         print(

@@ -1,4 +1,4 @@
-"""The floor: httpx, a minimal SSE split, a typed msgspec decode; nothing is kept but text."""
+"""The floor: httpx, a minimal SSE split and a typed msgspec decode, which keep only text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ encode = msgspec.json.Encoder().encode
 
 
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20)
-"""Those of httpx itself."""
+"""The defaults of httpx."""
 
 
 class Floor(Worker):
@@ -94,7 +94,7 @@ class Floor(Worker):
         return await self.converse(model, messages)
 
     async def converse(self, model: str, messages: list[dict[str, Any]]) -> tuple[int, int, int]:
-        """Do one turn on top of messages, which grow by what comes of it; see `turn`."""
+        """Run one turn after `messages`, to which its messages are appended; see `turn`."""
         written = runs = 0
         while True:
             texts, calls = await self.ask(model, messages)

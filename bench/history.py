@@ -1,9 +1,9 @@
-"""What a new item costs the loop itself on top of 10 items and of 5,000, and their ratio.
+"""Compares the cost of a new item after a history of 10 items with that after 5,000 items.
 
-The model does not look at the history, so what is left is the loop: kernel, driver, executor and,
-where there is a store, the save. Each request has the history as one tuple, which is made anew;
-that belongs to encoding, so it is measured by itself and taken off. CPU time; the two take turns,
-minima are compared.
+The model ignores the history, so this measures the loop only: kernel, driver, executor and, with a
+store, the save. Each request contains the history as a new tuple. Making that tuple belongs to
+encoding, so it is measured separately and subtracted. Times are CPU time; the two sizes take
+turns, and their minima are compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NEW_ITEMS = 2 * ROUNDS + 2
 
 
 class Rounds:
-    """A model that calls `add` so many times, then says that it is done."""
+    """A model that calls `add` `ROUNDS` times and then answers."""
 
     name = "rounds"
 
@@ -56,14 +56,14 @@ async def add(a: int, b: int) -> str:
 
 
 def history(count: int) -> list[Item]:
-    """Make turns with a call each, as a long run has them."""
+    """Make `count` items: turns with one tool call each, as in a long run."""
     items: list[Item] = []
     for number in range(count // 4):
-        made = call("add", {"a": number, "b": 1}, f"old_{number}")
+        tool_call = call("add", {"a": number, "b": 1}, f"old_{number}")
         items += [
             Item.user(f"Add one to {number}."),
-            Item.assistant(made),
-            Item.tool(ToolResult(made.id, TextOutput(f"{number + 1}"))),
+            Item.assistant(tool_call),
+            Item.tool(ToolResult(tool_call.id, TextOutput(f"{number + 1}"))),
             Item.assistant(f"It is {number + 1}."),
         ]
     items += [Item.user("Well done.")] * (count - len(items))
@@ -71,7 +71,7 @@ def history(count: int) -> list[Item]:
 
 
 async def cost(size: int, store: MemoryStore | None) -> tuple[float, float]:
-    """CPU seconds of one turn on top of a history, and of making its requests' tuples alone."""
+    """Return the CPU seconds of one turn after a history, and of making its tuples alone."""
     agent = Agent(model=Rounds(), tools=[add])
     name = SessionId("bench")
     async with agent.session(history=history(size), session_id=name, store=store) as session:
@@ -86,7 +86,7 @@ async def cost(size: int, store: MemoryStore | None) -> tuple[float, float]:
             sys.exit(f"the turn came to {result.end}, {result.tool_calls} calls, {new} items")
         before = time.process_time()
         for _ in range(result.model_calls):
-            session.transcript  # noqa: B018 - made anew each time
+            session.transcript  # noqa: B018 - makes a new tuple
         return spent, time.process_time() - before
 
 
@@ -99,16 +99,16 @@ def main() -> None:
         tuples: dict[int, list[float]] = {size: [] for size in SIZES}
         for _ in range(repeat):
             for size in SIZES:
-                turn, made = asyncio.run(cost(size, MemoryStore() if stored else None))
+                turn, making_tuples = asyncio.run(cost(size, MemoryStore() if stored else None))
                 turns[size].append(turn)
-                tuples[size].append(made)
+                tuples[size].append(making_tuples)
         whole = {size: min(turns[size]) / NEW_ITEMS * 1e6 for size in SIZES}
         loop = {size: whole[size] - min(tuples[size]) / NEW_ITEMS * 1e6 for size in SIZES}
         few, many = SIZES
         print(
-            f"{name}: {loop[few]:.1f} µs a new item on top of {few} items, {loop[many]:.1f} on top "
-            f"of {many:,}, ratio {loop[many] / loop[few]:.2f} "
-            f"(with the requests' tuples {whole[many] / whole[few]:.2f})"
+            f"{name}: {loop[few]:.1f} µs per new item after {few} items, {loop[many]:.1f} after "
+            f"{many:,}, ratio {loop[many] / loop[few]:.2f} "
+            f"(with the tuples {whole[many] / whole[few]:.2f})"
         )
 
 

@@ -1,7 +1,7 @@
-"""What `import agentkit_…` costs, as a ratio to what it cannot do without.
+"""Compares the time of `import agentkit_…` with that of importing its dependencies alone.
 
-Each import runs in a new interpreter, by turns; the best of many runs counts, less the cost of
-an interpreter that imports nothing.
+Each import runs in a new interpreter, and the statements take turns. The best of many runs counts,
+minus the time of an interpreter that imports nothing.
 """
 
 import subprocess
@@ -14,11 +14,11 @@ COMPARED = {
     "import agentkit_core": "import msgspec",
     "import agentkit_core, agentkit_loop, agentkit_providers": "import msgspec, anyio, httpx",
 }
-"""What we import, and the same without us."""
+"""Each import, and the import of its dependencies alone."""
 
 
 def seconds(statement: str) -> float:
-    """How long a new interpreter takes for a statement."""
+    """Return how long a new interpreter takes to run a statement."""
     began = time.perf_counter()
     subprocess.run([sys.executable, "-I", "-c", statement], check=True)
     return time.perf_counter() - began

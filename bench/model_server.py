@@ -1,6 +1,6 @@
 """A model server that replays pre-encoded Chat Completions streams over HTTP/1.1.
 
-Runs as its own process and prints its port. The model's name says what to answer:
+Runs as a separate process and prints its port. The name of the model selects the answer:
 
     text-N     N text deltas
     tool-N     one call of `write` whose arguments come in N deltas; after its result, a short text
@@ -42,26 +42,26 @@ def _chunk(delta: dict[str, object], finish: str | None = None) -> bytes:
 def _call(index: int, name: str, arguments: list[str], call_id: str) -> list[bytes]:
     head = {"id": call_id, "type": "function", "function": {"name": name, "arguments": ""}}
     pieces = [{"index": index, **head}]
-    pieces += [{"index": index, "function": {"arguments": one}} for one in arguments]
-    return [_chunk({"tool_calls": [one]}) for one in pieces]
+    pieces += [{"index": index, "function": {"arguments": text}} for text in arguments]
+    return [_chunk({"tool_calls": [piece]}) for piece in pieces]
 
 
 def text_events(count: int) -> list[bytes]:
-    deltas = [_chunk({"content": one}) for one in fragments(count)]
+    deltas = [_chunk({"content": text}) for text in fragments(count)]
     return [_chunk({"role": "assistant", "content": ""}), *deltas, _chunk({}, "stop"), *_end()]
 
 
 def tool_events(count: int) -> list[bytes]:
-    inside = [json.dumps(one, ensure_ascii=False)[1:-1] for one in fragments(count - 2)]
+    inside = [json.dumps(text, ensure_ascii=False)[1:-1] for text in fragments(count - 2)]
     arguments = ['{"path":"notes.txt","content":"', *inside, '"}']
     return [*_call(0, "write", arguments, "call_w"), _chunk({}, "tool_calls"), *_end()]
 
 
 def loop_events(number: int, parallel: int) -> list[bytes]:
     calls = [
-        one
+        event
         for index in range(parallel)
-        for one in _call(
+        for event in _call(
             index, "add", ['{"a":', str(number), ',"b":', f"{index}}}"], f"call_{number}_{index}"
         )
     ]
@@ -76,29 +76,29 @@ def _end() -> list[bytes]:
 
 
 @lru_cache(maxsize=256)
-def answer(kind: str, one: int, two: int) -> bytes:
+def answer(kind: str, count: int, parallel: int) -> bytes:
     match kind:
         case "text":
-            events = text_events(one)
+            events = text_events(count)
         case "tool":
-            events = tool_events(one)
+            events = tool_events(count)
         case _:
-            events = loop_events(one, two)
+            events = loop_events(count, parallel)
     return HEAD + b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
 
 
 def answer_to(body: bytes) -> bytes:
-    found = MODEL.search(body)
-    if found is None:
+    model = MODEL.search(body)
+    if model is None:
         return b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
-    kind, one, two = found[1].decode(), int(found[2]), int(found[3] or 0)
+    kind, count, parallel = model[1].decode(), int(model[2]), int(model[3] or 0)
     results = body.count(b'"tool_call_id"')
     if kind == "tool" and results:
         return answer("text", SHORT, 0)
     if kind == "loop":
-        number = results // two
-        return answer("loop", number, two) if number < one else answer("text", SHORT, 0)
-    return answer(kind, one, two)
+        number = results // parallel
+        return answer("loop", number, parallel) if number < count else answer("text", SHORT, 0)
+    return answer(kind, count, parallel)
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 SCENARIOS = {
-    # name: (jobs of two sizes, their sizes, the unit, units a second is divided by)
+    # name: (jobs of two sizes, their sizes, the unit, units per second)
     "text": (("text-2000", "text-20000"), (2_000, 20_000), "µs per text delta", 1e6),
     "tool_arguments": (("tool-2000", "tool-20000"), (2_000, 20_000), "µs per delta", 1e6),
     "loop1": (("loop-10-1", "loop-50-1"), (10, 50), "ms per round of 1 call", 1e3),
@@ -30,22 +30,22 @@ def sample(worker: str, base_url: str, jobs: tuple[str, ...]) -> dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scenario", nargs="*", choices=[*SCENARIOS, []], help="text, if none")
+    parser.add_argument("scenario", nargs="*", choices=[*SCENARIOS, []], help="default: text")
     parser.add_argument("--repeat", type=int, default=5, help="samples of each (default: 5)")
-    given = parser.parse_args()
+    options = parser.parse_args()
     server = subprocess.Popen([sys.executable, HERE / "model_server.py"], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
         base_url = f"http://127.0.0.1:{int(server.stdout.readline())}"
-        for name in given.scenario or ["text"]:
+        for name in options.scenario or ["text"]:
             jobs, sizes, unit, scale = SCENARIOS[name]
             costs: dict[str, list[dict[str, float]]] = {"floor.py": [], "contender.py": []}
-            for _ in range(given.repeat):
+            for _ in range(options.repeat):
                 for worker, samples in costs.items():
                     samples.append(sample(worker, base_url, jobs))
             slopes = {}
             for worker, samples in costs.items():
-                small, large = (min(one[job] for one in samples) for job in jobs)
+                small, large = (min(times[job] for times in samples) for job in jobs)
                 slopes[worker] = (large - small) / (sizes[1] - sizes[0]) * scale
             floor, ours = slopes["floor.py"], slopes["contender.py"]
             print(

@@ -1,9 +1,9 @@
-"""What many sessions cost: memory of one at rest, and CPU of a tool round with others beside it.
+"""Measures many sessions: the memory of an idle one, and the CPU time of a tool round.
 
-The floor of the memory is what a loop by hand keeps of a conversation: a list of messages. The
-floor of the CPU is that loop on httpx, with as many connections as there are conversations.
+The floor of the memory is what a hand-written loop keeps of a conversation: a list of messages. The
+floor of the CPU time is that loop on httpx, with as many connections as there are conversations.
 
-Floor and contender are samples in processes of their own, by turns, as in `run.py`.
+Each sample is a separate process; floor and contender take turns, as in `run.py`.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ HERE = Path(__file__).parent
 AT_REST = 1_000
 WARM = 50
 ROUNDS = {1: 100, 100: 10, 1_000: 2}
-"""Sessions at once, to the tool rounds of each; the pools look through all connections at each
-request, so rounds get dear where there are many."""
+"""Number of sessions at once, to the tool rounds of each. The connection pools search all
+connections for each request, so a round costs more when there are many sessions."""
 LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
-"""Those of the contender's own client."""
+"""The limits of the contender's client."""
 
 Talk = Callable[[str], Awaitable[Any]]
-"""Has one turn with a model of that name, checks it, and returns what is to be kept of it."""
+"""Runs one turn with the named model, checks it, and returns what has to stay in memory."""
 
 
 def require(text: int, model: str) -> None:
     if text != text_length(SHORT):
-        sys.exit(f"{model}: a text of {text} came out, not of {text_length(SHORT)}")
+        sys.exit(f"{model}: the text has {text} characters, expected {text_length(SHORT)}")
 
 
 async def sample(who: str, base_url: str, job: str) -> float:
@@ -58,7 +58,9 @@ async def sample(who: str, base_url: str, job: str) -> float:
 
         else:
             contender = Contender(base_url)
-            agents = {model: contender.agent(model) for model in map(named, (1, *ROUNDS.values()))}
+            agents = {
+                model: contender.agent(model) for model in map(model_name, (1, *ROUNDS.values()))
+            }
 
             async def talk(model: str) -> Any:
                 session = await stack.enter_async_context(agents[model].session())
@@ -71,17 +73,17 @@ async def sample(who: str, base_url: str, job: str) -> float:
         return await cpu(talk, int(job))
 
 
-def named(rounds: int) -> str:
+def model_name(rounds: int) -> str:
     return f"loop-{rounds}-1"
 
 
 async def memory(talk: Talk) -> float:
-    """Bytes that one conversation keeps after a turn with one tool round."""
-    kept = [await talk(named(1)) for _ in range(WARM)]
+    """Return the bytes that one conversation holds after a turn with one tool round."""
+    conversations = [await talk(model_name(1)) for _ in range(WARM)]
     tracemalloc.start()
     gc.collect()
     before, _ = tracemalloc.get_traced_memory()
-    kept += [await talk(named(1)) for _ in range(AT_REST)]
+    conversations += [await talk(model_name(1)) for _ in range(AT_REST)]
     gc.collect()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -89,8 +91,8 @@ async def memory(talk: Talk) -> float:
 
 
 async def cpu(talk: Talk, count: int) -> float:
-    """CPU seconds of a tool round, with the opening of connections and the answer at the end."""
-    model = named(ROUNDS[count])
+    """Return the CPU seconds of a tool round, including connecting and the final answer."""
+    model = model_name(ROUNDS[count])
     await talk(model)
     gc.collect()
     before = time.process_time()
@@ -99,7 +101,7 @@ async def cpu(talk: Talk, count: int) -> float:
 
 
 def allow_files() -> None:
-    """Let this process and its children have a connection for each session."""
+    """Allow this process and its children one connection per session."""
     try:
         import resource
     except ImportError:
@@ -110,7 +112,7 @@ def allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def measured(who: str, base_url: str, job: str) -> float:
+def measure(who: str, base_url: str, job: str) -> float:
     done = subprocess.run(
         [sys.executable, __file__, who, base_url, job], stdout=subprocess.PIPE, check=True
     )
@@ -121,22 +123,22 @@ def measured(who: str, base_url: str, job: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     jobs = ["rest", *map(str, ROUNDS)]
-    parser.add_argument("job", nargs="*", choices=[*jobs, []], help="all, if none")
+    parser.add_argument("job", nargs="*", choices=[*jobs, []], help="default: all")
     parser.add_argument("--repeat", type=int, default=3, help="samples of each (default: 3)")
-    given = parser.parse_args()
+    options = parser.parse_args()
     allow_files()
     server = subprocess.Popen([sys.executable, HERE / "model_server.py"], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
         base_url = f"http://127.0.0.1:{int(server.stdout.readline())}"
-        for job in given.job or jobs:
+        for job in options.job or jobs:
             best = {"floor": float("inf"), "contender": float("inf")}
-            for _ in range(1 if job == "1000" else given.repeat):
+            for _ in range(1 if job == "1000" else options.repeat):
                 for who in best:
-                    best[who] = min(best[who], measured(who, base_url, job))
+                    best[who] = min(best[who], measure(who, base_url, job))
             floor, ours = best.values()
             if job == "rest":
-                what, scale, unit = "at rest", 1 / 1024, "KiB per session"
+                what, scale, unit = "idle", 1 / 1024, "KiB per session"
             else:
                 what, scale, unit = f"{job} at once", 1e3, "ms per tool round"
             print(

@@ -1,4 +1,4 @@
-"""One sample: does a job of some size in this process, checks it, prints the CPU time it took."""
+"""One sample: runs jobs in this process, checks their results, and prints their CPU times."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from model_server import SHORT, text_length
 
 
 class Worker:
-    """Whoever is measured, against a server at a base URL."""
+    """What is measured, with a server at a base URL."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
 
     @staticmethod
     def messages(count: int) -> list[str]:
-        """The texts of a history of `count` messages of 1 KB, and a last short one."""
+        """Return the texts of `count` messages of 1 KB each, and of a short last one."""
         return ["lorem ipsum " * 85 + str(n % 10) for n in range(count)] + ["hi"]
 
     async def turn(self, model: str, history: int) -> tuple[int, int, int]:
-        """Do one turn.
+        """Run one turn.
 
         Returns:
-            Characters of the last text, characters that `write` was given, tool runs.
+            Characters of the last text, characters passed to `write`, number of tool runs.
         """
         raise NotImplementedError
 
@@ -35,26 +35,26 @@ class Worker:
 
 
 def expected(model: str) -> tuple[int, int, int]:
-    kind, one, *two = model.split("-")
+    kind, count, *parallel = model.split("-")
     match kind:
         case "text":
-            return text_length(int(one)), 0, 0
+            return text_length(int(count)), 0, 0
         case "tool":
-            return text_length(SHORT), text_length(int(one) - 2), 1
+            return text_length(SHORT), text_length(int(count) - 2), 1
         case _:
-            return text_length(SHORT), 0, int(one) * int(two[0])
+            return text_length(SHORT), 0, int(count) * int(parallel[0])
 
 
 async def measure(worker: Worker, model: str, history: int) -> float:
     best = float("inf")
-    for go in range(4):
+    for attempt in range(4):
         gc.collect()
         before = time.process_time()
-        got = await worker.turn(model, history)
+        result = await worker.turn(model, history)
         spent = time.process_time() - before
-        if got != expected(model):
-            sys.exit(f"{model}: {got} came out, not {expected(model)}")
-        if go:  # the first one warms up
+        if result != expected(model):
+            sys.exit(f"{model}: the result is {result}, expected {expected(model)}")
+        if attempt:  # the first attempt warms up
             best = min(best, spent)
     return best
 
