@@ -1,5 +1,7 @@
 """What a page names is there: files, public modules and their names, other pages."""
 
+import builtins
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +18,19 @@ PUBLIC = {
 }
 """Each module that is public by its path, with its public names."""
 
+RECUT = ROOT / "docs" / "decisions" / "0013-recut-into-layers.md"
+"""Names what was there before as well."""
+
 CODE = re.compile(r"```.*?```", re.DOTALL)
 FILE = re.compile(r"`((?:[\w-]+/)*\w+\.(?:py|md|mjs|toml)|(?:[\w-]+/)+)`")
 NAME = re.compile(r"`(agentkit_\w+(?:\.\w+)*)")
+CLASS = re.compile(r"`([A-Z]\w*[a-z]\w*)(?:\.(\w+))?(?:\(.*?\))?`")
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+
+
+def name_of(page: Path) -> str:
+    """Name a page by its path in the project."""
+    return str(page.relative_to(ROOT))
 
 
 def text_of(page: Path) -> str:
@@ -50,6 +61,18 @@ def missing_names(text: str) -> Iterator[str]:
             yield name
 
 
+def missing_classes(text: str) -> Iterator[str]:
+    """Find the class names in backticks, and `Class.attribute`, that no public module has."""
+    for name, attribute in CLASS.findall(text):
+        modules = [module for module, names in PUBLIC.items() if name in names]
+        if not modules and not hasattr(builtins, name):
+            yield name
+        for module in modules[:1]:
+            value = getattr(importlib.import_module(module), name)
+            if attribute and not hasattr(value, attribute):
+                yield f"{name}.{attribute}"
+
+
 def missing_pages(text: str, page: Path) -> Iterator[str]:
     """Find the links inside the project that lead nowhere."""
     for target in LINK.findall(text):
@@ -57,13 +80,18 @@ def missing_pages(text: str, page: Path) -> Iterator[str]:
             yield target
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, *OTHER_PAGES], ids=lambda page: str(page.relative_to(ROOT))
-)
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES], ids=name_of)
 def test_what_a_page_names_is_there(page: Path) -> None:
     text = text_of(page)
 
     assert not [*missing_files(text, page), *missing_names(text), *missing_pages(text, page)]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in [*PAGES, *OTHER_PAGES] if page != RECUT], ids=name_of
+)
+def test_the_classes_that_a_page_names_are_public(page: Path) -> None:
+    assert not [*missing_classes(text_of(page))]
 
 
 @pytest.mark.parametrize("package", MODULE_OF)
@@ -106,3 +134,6 @@ def test_what_is_missing_is_noticed() -> None:
     assert [*missing_files(text, page)] == ["agentkit_core/_nothing.py", "examples/nothing/"]
     assert [*missing_names(text)] == ["agentkit_core.nothing", "agentkit_core.Nothing"]
     assert [*missing_pages(text, page)] == ["docs/nothing.md"]
+
+    text = "`Nothing`, `Item.nothing`, `Item.text`, `KeyboardInterrupt`, `None`, `OPENAI_API_KEY`"
+    assert [*missing_classes(text)] == ["Nothing", "Item.nothing"]
