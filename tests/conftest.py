@@ -5,6 +5,7 @@ pytest --hypothesis-profile fuzz    new examples, many of them
 pytest --hypothesis-profile quick   few: to see that an installed wheel is whole
 """
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ settings.register_profile(
     "fuzz", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("plain")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking through all collected tests again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", params=["asyncio", "trio"])

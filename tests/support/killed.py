@@ -1,7 +1,7 @@
-"""Killed: the conversation of `crashing` in processes of its own, which are killed.
+"""The conversation of `crashing` in processes of their own, which are killed.
 
-`python -m support.killed` reads one `Order` a line and answers each with an `Outcome`. It has
-loaded everything and forks a child for each, which is much faster than a new interpreter.
+`python -m support.killed` reads one `Order` per line and answers each with an `Outcome`. It loads
+everything once and forks a child for each order, which is much faster than a new interpreter.
 
 What outlives a child is in one folder:
 
@@ -32,31 +32,39 @@ from support.crashing import NAME, AnyStore, Dying, agent_in, live, live_blockin
 
 
 class Order(Struct, frozen=True):
-    """One process to be run."""
+    """Run one process.
+
+    Attributes:
+        folder: Where its store is, and what it leaves.
+        store: `file` or `sqlite`.
+        driver: `blocking`, `asyncio` or `trio`.
+        kill_at: At which of its points it is killed, from 1; 0 means never.
+        later_s: How many seconds after that point.
+    """
 
     folder: str
     store: str
-    """`file` or `sqlite`."""
     driver: str
-    """`blocking`, `asyncio` or `trio`."""
     kill_at: int = 0
-    """At which of its points it is killed, from 1; 0 means never."""
     later_s: float = 0.0
-    """How long after that."""
 
 
 class Outcome(Struct, frozen=True):
-    """What became of it."""
+    """What became of a process.
+
+    Attributes:
+        killed: Whether it was killed before it came to its end.
+        points: How many of its points were seen.
+        error: Its traceback if it failed; empty if it was killed or came to its end.
+    """
 
     killed: bool
     points: int
-    """How far it came, as far as anyone saw."""
     error: str = ""
-    """Why it failed; empty if it was killed, or came to its end."""
 
 
 class OnDisk:
-    """A world in files that says each of its points to whoever may kill the process."""
+    """A world in files that reports each point to the process that may kill this one."""
 
     def __init__(self, folder: Path, watcher: int) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -73,7 +81,7 @@ class OnDisk:
 
     def told(self, envelope: Envelope) -> None:
         self.point("before")
-        # What a kill cuts short stands on a line of its own.
+        # A line that a kill cuts short must not spoil the next one.
         os.write(self._told, b"\n" + to_json(envelope) + b"\n")
         self.point("after")
 
@@ -90,7 +98,7 @@ def effects_in(folder: Path) -> list[str]:
 def envelopes_in(folder: Path) -> list[Envelope]:
     path = folder / "told"
     lines = path.read_bytes().splitlines() if path.exists() else []
-    # A reporter that was killed while it wrote was told nothing that anyone could know of.
+    # An envelope whose line was cut short by a kill counts as not delivered.
     return [from_json(line, Envelope) for line in lines if _is_json(line)]
 
 
@@ -102,8 +110,14 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
+async def _nothing() -> None:
+    pass
+
+
 def main() -> None:
     """Carry out orders until there are no more."""
+    for backend in ("asyncio", "trio"):
+        anyio.run(_nothing, backend=backend)  # loads what the children would load each
     for line in sys.stdin:
         outcome = _carry_out(msgspec.json.decode(line, type=Order))
         print(msgspec.json.encode(outcome).decode(), flush=True)

@@ -3,6 +3,7 @@
 The numbers are those of the kernel's invariants; laws without one are about a single concern.
 """
 
+import operator
 from collections import Counter
 
 from agentkit_core import (
@@ -102,10 +103,21 @@ class Ledger:
         self.asks = set[tuple[ToolCallId, ApprovalId]]()
         self.accepted = Counter[str]()
         self.appended = Counter[str]()
+        self.queued = Counter[str]()
+        self.moved = set[str]()
+        """The texts that were accepted, withdrawn or appended in this step."""
+        self.lanes: tuple[object, object] = ((), ())
+        """The lanes in which `queued` was counted."""
         self.notices = Counter[ToolCallId]()
         self.noticed = Counter[ToolCallId]()
+        self.waiting: tuple[Item, ...] = ()
+        """The notices at the last look."""
+        self.told = False
+        """Whether a background call ended, or the model was told of one, since the last look."""
         self.used = Usage()
         self.billed = Usage()
+        self.counted: tuple[object, ...] = (None,) * 4
+        """What `see_usage` added up last."""
 
     def see(self, one: Walked) -> None:
         given, state = one.given, one.after
@@ -221,7 +233,9 @@ class Ledger:
         for item in items:
             if item.kind is ItemKind.NOTIFICATION and CALL_ID_KEY in item.metadata:
                 self.noticed[ToolCallId(str(item.metadata[CALL_ID_KEY]))] += 1
+                self.told = True
             self.appended[item.text] += 1
+            self.moved.add(item.text)
             if item.kind in (ItemKind.ASSISTANT, ItemKind.TOOL):
                 self.produced.append(item)
             if item.kind is ItemKind.ASSISTANT:
@@ -265,9 +279,13 @@ class Ledger:
                 assert self.mutating, "I-8"
                 self.mutating = False
             case InputQueued(items=items):
-                self.accepted.update(item.text for item in items)
+                texts = [item.text for item in items]
+                self.accepted.update(texts)
+                self.moved.update(texts)
             case InputWithdrawn(items=items):
-                self.accepted.subtract(item.text for item in items)
+                texts = [item.text for item in items]
+                self.accepted.subtract(texts)
+                self.moved.update(texts)
             case ApprovalRequired(request=request):
                 assert (request.call.id, request.id) not in self.asks
                 self.asks.add((request.call.id, request.id))
@@ -303,6 +321,7 @@ class Ledger:
                     self.used += result.usage
                 if background:
                     self.notices[call_id] += 1
+                    self.told = True
             case _:
                 pass
 
@@ -354,21 +373,40 @@ class Ledger:
         assert set(owned) == state.out.keys(), "I-5: each effect has an owner"
 
     def see_lanes(self, one: Walked) -> None:
+        """Try I-10 on each text that this step moved; the others stand where they stood."""
         state = one.after
-        queued = Counter(item.text for batch in (*state.inputs, *state.steer) for item in batch)
-        for text, count in self.accepted.items():
-            there = self.appended[text] + queued[text]
+        lanes = (state.inputs, state.steer)
+        if lanes != self.lanes:
+            queued = Counter(item.text for lane in lanes for batch in lane for item in batch)
+            self.moved |= queued.keys() | self.queued.keys()
+            self.queued, self.lanes = queued, lanes
+        for text in self.moved:
+            count = self.accepted[text]
+            there = self.appended[text] + self.queued[text]
             if self.prefix is not None and text.startswith(self.prefix):
                 assert there == count, f"I-10: {text!r} was lost or doubled"
             assert there >= count, f"I-10: {text!r} was lost"
+        self.moved.clear()
+        self.see_notices(one)
+
+    def see_notices(self, one: Walked) -> None:
+        state = one.after
+        forgets = isinstance(one.given, Reset) or state.phase is Phase.CLOSED
+        if not (forgets or self.told or state.notices is not self.waiting):
+            return
+        self.told, self.waiting = False, state.notices
         waiting = Counter(ToolCallId(str(item.metadata.get(CALL_ID_KEY))) for item in state.notices)
-        if isinstance(one.given, Reset) or state.phase is Phase.CLOSED:
+        if forgets:
             self.notices = self.noticed + waiting
         assert self.noticed + waiting == self.notices, "each background call is told of once"
 
     def see_usage(self, state: State) -> None:
-        running = Usage() if state.turn is None else state.turn.usage
-        total = self.billed + running + state.owed
+        running = None if state.turn is None else state.turn.usage
+        counts = (running, state.owed, self.billed, self.used)
+        if all(map(operator.is_, counts, self.counted)):
+            return
+        self.counted = counts
+        total = self.billed + (running or Usage()) + state.owed
         assert total.tokens == self.used.tokens, "all that was used is somebody's"
         assert total.requests == self.used.requests
 

@@ -28,8 +28,8 @@ from agentkit_core import (
     Transcript,
 )
 from agentkit_core.cache import CacheRequest, ItemEnd
-from agentkit_core.provider import sendable
-from agentkit_core.testing import check_projection, check_sendable, hard_transcripts
+from agentkit_core.provider import fold_response, sendable
+from agentkit_core.testing import check_projection, check_sendable, decoded, hard_transcripts
 from agentkit_loop import Agent, TurnEnd
 from agentkit_providers import connect, default_registry
 from agentkit_providers.replay import (
@@ -172,34 +172,72 @@ async def test_a_conversation_that_goes_round_equals_one_that_stayed(
 # Wherever a stream is cut, the outcome is the turn or a typed failure.
 
 
+def long_answer(api: str) -> Answer:
+    """An answer that says something and calls a tool, with characters of two and four bytes."""
+    answer: Answer = PROTOCOLS[api].answers.tool_calls(
+        [("look", {"at": "é🙈"})], said="Let me look at it."
+    )
+    return answer
+
+
+def question() -> ModelRequest:
+    return ModelRequest(model="a-model", items=(Item.user("Look."),), tools=(look.spec,))
+
+
+@pytest.mark.parametrize("api", PROTOCOLS)
+def test_wherever_a_body_is_cut_the_outcome_is_typed(api: str) -> None:
+    """At every byte, by the decoder alone; what a connection adds is tried below."""
+    projection: Any = default_registry.projection(default_registry.get(PROTOCOLS[api].provider))
+    body = long_answer(api).body
+
+    def respond(place: int) -> ModelResponse:
+        return fold_response(decoded(projection.decoder(question()), [body[:place]]))
+
+    check_cuts([respond(place) for place in range(len(body))], respond(len(body)))
+
+
 @pytest.mark.timeout(180)
+@pytest.mark.slow
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("api", PROTOCOLS)
 async def test_wherever_a_stream_is_cut_the_outcome_is_typed_and_nothing_stays_open(
     api: str, anyio_backend: str
 ) -> None:
-    spoken = PROTOCOLS[api]
-    whole: Answer = spoken.answers.tool_calls([("look", {"at": "é🙈"})], said="Let me look at it.")
-    length = len(whole.body)
-    places = iter(range(length + 1))
+    """Around the end of every line, and at every sixteenth byte."""
+    answer = long_answer(api)
+    places = places_to_cut(answer.body)
+    left = iter(places)
 
     def cut(request: Request) -> Answer:
-        place = next(places, None)
-        return whole if place is None else whole.failing(Cut(after_bytes=place))
+        place = next(left, None)
+        return answer if place is None else answer.failing(Cut(after_bytes=place))
 
     with ReplayServer(cut) as server:
-        model = connect(f"{spoken.provider}:a-model", base_url=server.url, api_key="key")
-        request = ModelRequest(model="a-model", items=(Item.user("Look."),), tools=(look.spec,))
-        seen = [await model.complete(request) for _ in range(length + 1)]
+        name = f"{PROTOCOLS[api].provider}:a-model"
+        model = connect(name, base_url=server.url, api_key="key")
+        responses = [await model.complete(question()) for _ in places]
         with anyio.fail_after(5):
             while server.open_connections:
                 await anyio.sleep(0.01)
-        complete = await model.complete(request)
+        complete = await model.complete(question())
 
+    check_cuts(responses, complete)
+
+
+def places_to_cut(body: bytes) -> list[int]:
+    places = {0, len(body), *range(0, len(body), 16)}
+    for at, byte in enumerate(body):
+        if byte == ord("\n"):
+            places |= {at - 1, at, at + 1}
+    return sorted(place for place in places if 0 <= place <= len(body))
+
+
+def check_cuts(responses: Sequence[ModelResponse], complete: ModelResponse) -> None:
+    """Check what came of the answers that were cut, the shortest first."""
     assert complete.failure is None
     assert complete.item.tool_calls[0].input == {"at": "é🙈"}
     shown = ""
-    for response in seen:
+    for response in responses:
         check_cut(response, complete)
         assert response.item.text.startswith(shown), "a later cut shows no less"
         shown = response.item.text

@@ -1,10 +1,11 @@
 """The laws of the kernel, tried after every step of many random walks.
 
-`AGENTKIT_WALKS` says how many; each takes a few milliseconds.
+`AGENTKIT_WALKS` says how many walks; each takes a few milliseconds.
 """
 
 import os
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -13,65 +14,92 @@ from agentkit_loop.kernel import Cancel, Close, Emit, Phase, step
 from agentkit_loop.testing import walk
 from agentkit_loop.testing._walks import is_settled
 from support.ledger import Ledger
+from support.table_edges import ALL, RARE, Edge, edge_of
 
-WALKS = int(os.environ.get("AGENTKIT_WALKS", "5000"))
+WALKS = int(os.environ.get("AGENTKIT_WALKS", "2000"))
+ENOUGH = 2000
+"""How many walks take every edge of the table, with some to spare."""
 LENGTH = 150
 BLOCK = 100
 SEEDS = range(WALKS)
 SAMPLE = range(100)
 """Seeds of what is too slow to be tried on all of them."""
+MOST_STEPS = 3_000
 
 
-def obey(seed: int) -> None:
-    """Walk, and try the laws after every step."""
+def obey(seed: int) -> set[Edge]:
+    """Walk, try the laws after every step, and return the edges that were taken."""
     ledger = Ledger(prefix="said-")
+    edges = set[Edge]()
     state = None
     steps = 0
     try:
-        for steps, one in enumerate(walk(seed, length=LENGTH)):
-            ledger.see(one)
-            state = one.after
-            assert steps < 3_000, "I-11: a cooperative host reaches idle"
+        for steps, walked in enumerate(walk(seed, length=LENGTH)):
+            ledger.see(walked)
+            state = walked.after
+            edge = edge_of(walked)
+            if edge is not None:
+                edges.add(edge)
+            assert steps < MOST_STEPS, "I-11: a cooperative host reaches idle"
         assert state is not None
         assert is_settled(state)
         assert ledger.requested == ledger.results, "I-3"
     except Exception as error:
         error.add_note(f"in step {steps} of walk({seed}, length={LENGTH})")
         raise
+    return edges
+
+
+@cache
+def obey_block(first: int) -> frozenset[Edge]:
+    """Obey on a block of seeds; a process does so once, for the laws and for the edges."""
+    return frozenset[Edge]().union(*map(obey, SEEDS[first : first + BLOCK]))
 
 
 @pytest.mark.parametrize("first", SEEDS[::BLOCK])
 def test_the_laws_hold_after_every_step_of_every_walk(first: int) -> None:
-    for seed in SEEDS[first : first + BLOCK]:
-        obey(seed)
+    obey_block(first)
+
+
+@pytest.mark.skipif(WALKS < ENOUGH, reason="so few walks do not take every edge")
+def test_walks_take_only_edges_of_the_table_and_all_but_the_rarest() -> None:
+    taken = set[Edge]()
+    for first in SEEDS[:ENOUGH:BLOCK]:
+        taken |= obey_block(first)
+        if taken | RARE >= ALL:
+            break
+
+    moves = {(phase, kind, target) for phase, kind, target in taken if phase is not target}
+    assert moves <= ALL
+    assert ALL - taken - RARE == set(), sorted(map(str, ALL - taken - RARE))
 
 
 @pytest.mark.parametrize("seed", SAMPLE)
 def test_a_saved_state_goes_on_as_if_nothing_had_been_and_a_step_changes_nothing(
     seed: int,
 ) -> None:
-    for one in walk(seed, settle=False):
-        if one.before is None or one.given is None:
+    for walked in walk(seed, settle=False):
+        if walked.before is None or walked.given is None:
             continue
-        saved = encode_state(one.before)
+        saved = encode_state(walked.before)
         loaded = decode_state(saved)
 
-        assert loaded == one.before
-        assert step(loaded, one.given, one.now) == (one.after, one.effects)
+        assert loaded == walked.before
+        assert step(loaded, walked.given, walked.now) == (walked.after, walked.effects)
         assert encode_state(loaded) == saved, "I-7: a step modified its input"
-        assert encode_state(one.before) == saved, "I-7: a step modified its input"
+        assert encode_state(walked.before) == saved, "I-7: a step modified its input"
 
 
 @pytest.mark.parametrize("seed", SAMPLE)
 def test_a_host_gets_out_after_any_step_and_leaves_a_whole_transcript(seed: int) -> None:
-    for one in walk(seed, settle=False):
-        state, _ = step(one.after, Cancel(), one.now)
+    for walked in walk(seed, settle=False):
+        state, _ = step(walked.after, Cancel(), walked.now)
 
         assert state.phase in (Phase.IDLE, Phase.CLOSED)
         assert state.turn is None
         assert state.transcript.open_calls == ()
 
-        state, _ = step(one.after, Close(), one.now)
+        state, _ = step(walked.after, Close(), walked.now)
 
         assert state.phase is Phase.CLOSED
         assert (state.out, state.background, state.pending_approvals) == ({}, {}, ())
@@ -81,9 +109,9 @@ def test_a_host_gets_out_after_any_step_and_leaves_a_whole_transcript(seed: int)
 def test_walks_see_something_of_everything() -> None:
     seen = Counter[str]()
     for seed in range(300):
-        for one in walk(seed):
+        for walked in walk(seed):
             seen.update(
-                type(effect.event).__name__ for effect in one.effects if isinstance(effect, Emit)
+                type(effect.event).__name__ for effect in walked.effects if isinstance(effect, Emit)
             )
 
     for event in (

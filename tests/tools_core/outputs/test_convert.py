@@ -133,7 +133,7 @@ PNG = b"\x89PNG\r\n\x1a\n..."
             StructuredOutput({"a": [1]}),
         ),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_s08_usual_values_have_a_documented_form(value: object, wanted: ToolOutput) -> None:
     assert output_of(value, tool="t") == wanted
