@@ -226,7 +226,8 @@ def started_in(store: AnyStore) -> frozenset[str]:
     if saved is None:
         return frozenset()
     effects = json.loads(saved.head)["state"].get("out", {}).values()
-    return frozenset(one["call_id"] for one in effects if one.get("started")) - REPEATABLE
+    started = frozenset(effect["call"]["id"] for effect in effects if effect.get("started"))
+    return started - REPEATABLE
 
 
 def check_transcript(items: Sequence[Item]) -> None:
