@@ -27,7 +27,7 @@ class Rules(Hook):
 
     def before_tool(self, call: ToolInvocation, facts: ToolFacts) -> Block | None:
         """Block queries that would change the database."""
-        return Block("only SELECT is allowed") if "DROP" in str(call.input["sql"]) else None
+        return Block("only SELECT is allowed") if "DROP" in call.argument("sql", str) else None
 
     def after_tool(self, call: ToolInvocation, result: ToolResult, facts: ToolFacts) -> ToolResult:
         """Remove the secret before the model sees the result."""
