@@ -74,7 +74,7 @@ agent = Agent(model=script, tools=[query], config=LoopConfig(limits=limits))
 with agent.session_blocking() as session:
     result = session.prompt("Count to one.")
     print(f"{result.end}: {result.limit}, after {result.tool_calls} tool call")
-    session.config = LoopConfig(limits=Limits(max_model_calls=5))
+    session.settings.config = LoopConfig(limits=Limits(max_model_calls=5))
     print(session.continue_().text)
 
 # An unknown price is not zero: under a limit on costs, the turn ends instead of spending more.

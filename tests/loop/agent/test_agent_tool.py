@@ -96,10 +96,8 @@ async def test_a_sync_one_works_beside_an_event_loop_too() -> None:
 
 @pytest.mark.parametrize("approve", [True, False])
 async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: bool) -> None:
-    inner = Agent(
-        model=ScriptedModel(Reply.of(call("look"), call("pay", {"amount": 5}, "c2")), "filed"),
-        tools=[look, pay],
-    )
+    model = ScriptedModel(Reply.of(call("look"), call("pay", {"amount": 5}, "c2")), "filed")
+    inner = Agent(model=model, tools=[look, pay])
     async with outer(task(), "ok", inner=inner).session() as session:
         session.submit("go")
         step = await session.next()
@@ -118,7 +116,7 @@ async def test_what_the_inner_agent_needs_approved_reaches_the_host(approve: boo
         assert isinstance(step, Finished)
         assert step.result.text == "ok"
     assert (["look", "pay 5"] if approve else ["look"]) == RAN
-    told = inner._assembly.model.requests[-1].items[-1].tool_results[1]  # type: ignore[union-attr]
+    told = model.requests[-1].items[-1].tool_results[1]
     assert told.is_error is not approve
 
 

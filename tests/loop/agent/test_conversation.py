@@ -90,7 +90,7 @@ def test_a_stored_session_that_was_left_takes_nothing_more_without_an_event_loop
     saved = store.load_blocking(name)
 
     with pytest.raises(SessionClosed):
-        session.follow_up("more")
+        session.submit("more")
     events.close()
     assert store.load_blocking(name) == saved
 
@@ -154,7 +154,7 @@ def test_what_is_taken_back_is_steering_first_and_of_one_lane_if_that_is_wanted(
     @tool
     def look() -> str:
         """Look."""
-        session.follow_up("later")
+        session.submit("later")
         session.steer("now")
         taken.append([item.text for item in session.unqueue(Lane.STEER)])
         session.steer("now")
@@ -201,6 +201,6 @@ def test_a_model_that_cannot_be_opened_leaves_the_one_that_is_there() -> None:
     model = ScriptedModel("ok", name="first")
     with Agent(model=model).session_blocking() as session:
         with pytest.raises(RuntimeError, match="no key"):
-            session.change_model(Shut(name="second"))
+            session.settings.change_model(Shut(name="second"))
         assert session.prompt("go").text == "ok"
     assert [request.model for request in model.requests] == ["first"]

@@ -28,7 +28,6 @@ from agentkit_loop import (
     AwaitingInput,
     Execution,
     Finished,
-    Lane,
     LoopConfig,
     NothingToContinue,
     Prompt,
@@ -381,8 +380,8 @@ async def test_l11_prompt_runs_what_was_queued_meanwhile_and_each_item_is_there_
         def queue(envelope: Envelope) -> None:
             if isinstance(envelope.event, ToolExecutionStarted):
                 session.steer("S1")
-                session.follow_up("F1")
-                session.submit("S2", lane=Lane.STEER)
+                session.submit("F1")
+                session.steer("S2")
 
         session.subscribe(queue)
         result = await session.prompt("go")
@@ -439,7 +438,7 @@ async def test_c09_what_cannot_be_done_while_a_turn_runs_is_told_and_changes_not
         before = session.view
 
         for what in (session.prompt("more"), session.continue_()):
-            with pytest.raises(TurnRunning, match=r"`steer` or `follow_up`.*`cancel`"):
+            with pytest.raises(TurnRunning, match=r"`steer` or `submit`.*`cancel`"):
                 await what
         with pytest.raises(TurnRunning, match="cannot reset"):
             session.reset()
@@ -499,7 +498,7 @@ async def test_after_a_cancel_what_is_queued_stays_queued() -> None:
         async def stop() -> None:
             while session.view.answer is None:
                 await anyio.lowlevel.checkpoint()
-            session.follow_up("later")
+            session.submit("later")
             session.cancel()
 
         group.start_soon(stop)
@@ -612,7 +611,7 @@ async def test_blank_text_from_the_host_is_no_item() -> None:
     model = ScriptedModel(say("hello"))
     async with Agent(model=model).session() as session:
         session.steer("")
-        session.follow_up("\t")
+        session.submit("\t")
         await session.prompt("hi")
 
         assert [item.kind.value for item in session.transcript] == ["user", "assistant"]

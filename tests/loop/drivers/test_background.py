@@ -292,7 +292,7 @@ async def test_events_end_where_what_was_to_be_gone_on_with_is_not_any_more() ->
         with anyio.fail_after(2):
             async for event in session.stream("go"):
                 if isinstance(event, TurnFinished):
-                    session.config = LoopConfig()
+                    session.settings.config = LoopConfig()
         assert in_the_background(session) == ["c1"]
 
 

@@ -9,28 +9,28 @@ import pytest
 
 from agentkit_core import SessionId, TurnId
 from agentkit_loop import Agent, ReporterFailed
-from agentkit_loop.drivers._event_dispatcher import Teller
+from agentkit_loop.drivers._event_dispatcher import EventDispatcher
 from agentkit_loop.events import Envelope, Event, RunFinished, RunStarted, TurnStarted
 from agentkit_loop.testing import ManualClock, ScriptedModel
 
 EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())
 
 
-def tell_all(teller: Teller) -> None:
+def tell_all(dispatcher: EventDispatcher) -> None:
     for event in EVENTS:
-        teller.tell(event, TurnId("turn-1"))
+        dispatcher.dispatch(event, TurnId("turn-1"))
 
 
 def test_envelopes_are_numbered_without_gaps_and_their_time_never_goes_back() -> None:
     clock = ManualClock(1_000)
     told: list[Envelope] = []
-    teller = Teller(SessionId("s"), clock.now_ms, [told.append])
+    dispatcher = EventDispatcher(SessionId("s"), clock.now_ms, [told.append])
 
-    teller.tell(RunStarted(), None)
+    dispatcher.dispatch(RunStarted(), None)
     clock.advance(-0.5)
-    teller.tell(TurnStarted(), TurnId("turn-1"))
+    dispatcher.dispatch(TurnStarted(), TurnId("turn-1"))
     clock.advance(2)
-    teller.tell(RunFinished(), None)
+    dispatcher.dispatch(RunFinished(), None)
 
     assert [one.seq for one in told] == [1, 2, 3]
     assert [one.at for one in told] == [1_000, 1_000, 2_500]
@@ -45,14 +45,14 @@ def test_o03_a_reporter_that_raises_stops_nobody_and_is_logged_once(
     def broken(envelope: Envelope) -> None:
         raise BrokenPipeError("stdout is gone")
 
-    teller = Teller(SessionId("s"), ManualClock().now_ms, [broken, told.append])
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, [broken, told.append])
     with caplog.at_level(logging.ERROR, logger="agentkit_loop"):
-        tell_all(teller)
+        tell_all(dispatcher)
 
     assert [one.event for one in told] == list(EVENTS)
     assert len(caplog.records) == 1
-    assert teller.failures == 3
-    assert teller.stopped_by is None
+    assert dispatcher.failures == 3
+    assert dispatcher.stopped_by is None
 
 
 @dataclass
@@ -70,13 +70,13 @@ def test_o03_reporters_that_raise_need_not_be_hashable_and_each_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     reporters = [Counting(), Counting()]
-    teller = Teller(SessionId("s"), ManualClock().now_ms, reporters)
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, reporters)
     with caplog.at_level(logging.ERROR, logger="agentkit_loop"):
-        tell_all(teller)
+        tell_all(dispatcher)
 
     assert [one.told for one in reporters] == [3, 3]
     assert len(caplog.records) == 2
-    assert teller.failures == 6
+    assert dispatcher.failures == 6
 
 
 def test_a_reporter_that_wants_the_run_to_stop_is_remembered_and_the_others_are_told() -> None:
@@ -85,11 +85,11 @@ def test_a_reporter_that_wants_the_run_to_stop_is_remembered_and_the_others_are_
     def strict(envelope: Envelope) -> None:
         raise ReporterFailed(f"disk full at {envelope.seq}")
 
-    teller = Teller(SessionId("s"), ManualClock().now_ms, [strict, told.append])
-    tell_all(teller)
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, [strict, told.append])
+    tell_all(dispatcher)
 
     assert len(told) == 3
-    assert str(teller.stopped_by) == "disk full at 1"
+    assert str(dispatcher.stopped_by) == "disk full at 1"
 
 
 def test_what_happens_while_a_reporter_is_told_is_told_to_all_afterwards() -> None:
@@ -98,26 +98,26 @@ def test_what_happens_while_a_reporter_is_told_is_told_to_all_afterwards() -> No
     def first(envelope: Envelope) -> None:
         told.append(("first", envelope.seq))
         if envelope.seq == 1:
-            teller.tell(RunFinished(), None)
+            dispatcher.dispatch(RunFinished(), None)
 
     def second(envelope: Envelope) -> None:
         told.append(("second", envelope.seq))
 
-    teller = Teller(SessionId("s"), ManualClock().now_ms, [first, second])
-    teller.tell(RunStarted(), None)
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, [first, second])
+    dispatcher.dispatch(RunStarted(), None)
 
     assert told == [("first", 1), ("second", 1), ("first", 2), ("second", 2)]
 
 
 def test_a_subscriber_is_told_from_then_on_and_until_it_leaves() -> None:
     told: list[Envelope] = []
-    teller = Teller(SessionId("s"), ManualClock().now_ms, [])
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, [])
 
-    teller.tell(RunStarted(), None)
-    leave = teller.subscribe(told.append)
-    teller.tell(TurnStarted(), None)
+    dispatcher.dispatch(RunStarted(), None)
+    leave = dispatcher.subscribe(told.append)
+    dispatcher.dispatch(TurnStarted(), None)
     leave()
-    teller.tell(RunFinished(), None)
+    dispatcher.dispatch(RunFinished(), None)
 
     assert [one.event for one in told] == [TurnStarted()]
 
@@ -137,7 +137,7 @@ def test_what_would_be_told_nothing_is_refused_where_it_is_given(reporter: Any) 
     with pytest.raises(TypeError, match="reporter"):
         Agent(model=model, reporters=[reporter])
     with pytest.raises(TypeError, match="reporter"):
-        Teller(SessionId("s"), ManualClock().now_ms, []).subscribe(reporter)
+        EventDispatcher(SessionId("s"), ManualClock().now_ms, []).subscribe(reporter)
 
 
 def test_what_waited_when_a_ctrl_c_struck_is_told_before_what_comes_next() -> None:
@@ -146,13 +146,13 @@ def test_what_waited_when_a_ctrl_c_struck_is_told_before_what_comes_next() -> No
     def report(envelope: Envelope) -> None:
         told.append(envelope.event)
         if envelope.event == RunStarted():
-            teller.tell(TurnStarted(), None)
+            dispatcher.dispatch(TurnStarted(), None)
             raise KeyboardInterrupt
 
-    teller = Teller(SessionId("s"), ManualClock().now_ms, [report])
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, [report])
     with pytest.raises(KeyboardInterrupt):
-        teller.tell(RunStarted(), None)
-    teller.tell(RunFinished(), None)
+        dispatcher.dispatch(RunStarted(), None)
+    dispatcher.dispatch(RunFinished(), None)
 
     assert told == [RunStarted(), TurnStarted(), RunFinished()]
 
@@ -163,10 +163,10 @@ def test_a_reporter_that_was_given_twice_and_removed_once_is_told_once() -> None
     def report(envelope: Envelope) -> None:
         told.append(envelope.event)
 
-    teller = Teller(SessionId("s"), ManualClock().now_ms, [report])
-    leave = teller.subscribe(report)
+    dispatcher = EventDispatcher(SessionId("s"), ManualClock().now_ms, [report])
+    leave = dispatcher.subscribe(report)
     leave()
     leave()
-    teller.tell(RunStarted(), None)
+    dispatcher.dispatch(RunStarted(), None)
 
     assert told == [RunStarted()]

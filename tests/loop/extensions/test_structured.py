@@ -221,7 +221,7 @@ async def test_tools_that_are_changed_meanwhile_stay_changed_and_hide_no_result(
     @tool
     def change() -> str:
         """Change the tools."""
-        session.tools = [later]
+        session.settings.tools = [later]
         return "changed"
 
     last = '{"result": 1}' if mode is ResultMode.FORMAT else call("final_result", {"result": 1})
@@ -230,7 +230,7 @@ async def test_tools_that_are_changed_meanwhile_stay_changed_and_hide_no_result(
         typed = await session.prompt("go", result_type=int, result_mode=mode)
 
         assert typed.value == 1
-        assert [spec.name for spec in session.tools.specs()] == ["later"]
+        assert [spec.name for spec in session.settings.tools.specs()] == ["later"]
         assert session.view.tools == ("later",)
 
 

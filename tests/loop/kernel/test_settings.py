@@ -44,9 +44,9 @@ def listen() -> str:
 
 async def test_thinking_tools_and_instructions_change_from_the_next_call_on() -> None:
     def change(request: ModelRequest) -> Any:
-        session.thinking = ThinkingLevel.HIGH
-        session.tools = [listen]
-        session.instructions = "Be loud."
+        session.settings.thinking = ThinkingLevel.HIGH
+        session.settings.tools = [listen]
+        session.settings.instructions = "Be loud."
         return call("listen")
 
     model = ScriptedModel(change, "ok")
@@ -66,7 +66,7 @@ async def test_another_model_answers_from_the_next_call_on_and_the_old_one_is_fr
     second = ScriptedModel("second", name="two")
 
     async def change() -> None:
-        await session.change_model(second)
+        session.settings.change_model(second)
 
     first = ScriptedModel(call("look"), name="one")
     async with Agent(model=first, tools=[look]).session() as session:
@@ -78,7 +78,7 @@ async def test_another_model_answers_from_the_next_call_on_and_the_old_one_is_fr
             await change()
             return "switched"
 
-        session.tools = [switch, look]
+        session.settings.tools = [switch, look]
         first._script = [call("switch")]
         result = await session.prompt("go")
 
@@ -95,14 +95,14 @@ async def test_a_model_of_the_wrong_form_is_refused_and_the_old_one_stays() -> N
 
     async with Agent(model=ScriptedModel("ok")).session() as session:
         with pytest.raises(WrongModelForm):
-            await session.change_model(OnlyBlocking())  # type: ignore[arg-type]
+            session.settings.change_model(OnlyBlocking())
         assert (await session.prompt("go")).text == "ok"
 
 
 async def test_options_for_one_turn_are_gone_after_it() -> None:
     model = ScriptedModel(call("look"), "a", "b")
     async with Agent(model=model, tools=[look], options=ModelOptions(seed=1)).session() as session:
-        session.use_once(ModelOptions(seed=2))
+        session.settings.use_once(ModelOptions(seed=2))
         await session.prompt("go")
         await session.prompt("go")
 
@@ -115,7 +115,7 @@ async def test_l09_another_way_to_cache_lasts_for_all_calls_of_one_turn_though_o
     model = ScriptedModel(call("look"), fail(retry_after_s=0), "a", "b")
     agent = Agent(model=model, tools=[look], options=usual, clock=ManualClock())
     async with agent.session() as session:
-        session.use_once(off)
+        session.settings.use_once(off)
         await session.prompt("go")
         await session.prompt("go")
 
@@ -149,8 +149,8 @@ async def test_c11_lists_that_are_given_are_copied_and_giving_them_tells_of_what
     model = ScriptedModel("ok")
     async with Agent(model=model).session(history=history) as session:
         session.subscribe(lambda envelope: events.append(envelope.event))
-        session.tools = tools
-        session.instructions = instructions
+        session.settings.tools = tools
+        session.settings.instructions = instructions
         tools.append(listen)
         instructions.append(Item.system("Be loud."))
         history.append(Item.user("there"))
@@ -169,8 +169,8 @@ async def test_a_reset_forgets_the_conversation_and_keeps_the_settings() -> None
     agent = Agent(model=model, instructions="Be brief.")
     async with agent.session() as session:
         await session.prompt("first")
-        session.thinking = ThinkingLevel.LOW
-        session.follow_up("never said")
+        session.settings.thinking = ThinkingLevel.LOW
+        session.submit("never said")
         session.subscribe(lambda envelope: events.append(envelope.event))
         session.reset()
 
@@ -248,8 +248,8 @@ async def test_k02_changes_are_told_and_the_agent_and_other_sessions_know_nothin
     agent = Agent(model=model, tools=registry, config=LoopConfig())
     async with agent.session() as one, agent.session() as other:
         one.subscribe(lambda envelope: events.append(envelope.event))
-        one.options = ModelOptions(seed=7)
-        one.tools = []
+        one.settings.options = ModelOptions(seed=7)
+        one.settings.tools = []
         await one.prompt("go")
         await other.prompt("go")
 
@@ -285,7 +285,7 @@ async def test_l06_a_turn_goes_on_with_a_higher_limit_and_repeats_no_tool() -> N
         assert (result.end, result.limit) == (TurnEnd.LIMIT, "max_model_calls")
         assert result.model_calls == 2
         assert len(session.transcript) == 5
-        session.config = LoopConfig(limits=Limits(max_model_calls=5))
+        session.settings.config = LoopConfig(limits=Limits(max_model_calls=5))
         result = await session.continue_()
 
     assert result.text == "done"
@@ -295,12 +295,12 @@ async def test_l06_a_turn_goes_on_with_a_higher_limit_and_repeats_no_tool() -> N
 async def test_queue_modes_change_at_any_time_and_each_lane_has_its_own() -> None:
     model = ScriptedModel("a", "b", "c", "d")
     async with Agent(model=model).session() as session:
-        session.config = LoopConfig(queue_mode=QueueMode.ONE)
+        session.settings.config = LoopConfig(queue_mode=QueueMode.ONE)
         for text in ("one", "two", "three"):
             session.submit(text)
         await session.next()
         assert [item.text for item in session.transcript] == ["one", "a"]
-        session.config = LoopConfig(queue_mode=QueueMode.ALL)
+        session.settings.config = LoopConfig(queue_mode=QueueMode.ALL)
         await session.next()
         assert [item.text for item in session.transcript][2:] == ["two", "three", "b"]
 
@@ -317,7 +317,7 @@ async def test_c02_follow_ups_have_a_turn_each_or_one_together(
         def queue(envelope: Envelope) -> None:
             if isinstance(envelope.event, ModelCallStarted) and not session.view.queued:
                 for text in ("one", "two", "three"):
-                    session.follow_up(text)
+                    session.submit(text)
                 leave()
 
         leave = session.subscribe(queue)

@@ -40,7 +40,7 @@ async def test_a_session_goes_on_from_bytes_with_what_it_waited_for() -> None:
     async with Agent(model=model, tools=[look, pay]).session() as session:
         session.submit("go")
         assert isinstance(await session.next(), WaitingForApproval)
-        session.follow_up("and then?")
+        session.submit("and then?")
         saved = session.snapshot()
         seqs: list[int] = []
 
@@ -182,7 +182,7 @@ def test_a_closed_session_can_be_forked_too() -> None:
 def test_whoever_goes_on_asks_a_model_of_its_own_and_keeps_how_it_was_asked() -> None:
     agent = Agent(model=ScriptedModel("one", name="old"), instructions="Be brief.")
     with agent.session_blocking() as session:
-        session.options = ModelOptions(seed=7)
+        session.settings.options = ModelOptions(seed=7)
         session.prompt("go")
         saved = session.snapshot()
 

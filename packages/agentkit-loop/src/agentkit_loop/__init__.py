@@ -16,8 +16,8 @@ from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.agent._agent import Agent
 from agentkit_loop.agent._agent_tool import AgentTool
 from agentkit_loop.agent._blocking_session import BlockingSession
-from agentkit_loop.agent._conversation import Prompt
 from agentkit_loop.agent._on_approval import OnApproval
+from agentkit_loop.agent._prompt import Prompt
 from agentkit_loop.agent._session import Session
 from agentkit_loop.agent._view import SessionView
 from agentkit_loop.extensions._budget import TurnBudget

@@ -57,7 +57,7 @@ class TurnRunning(AgentkitError):
 
     def __init__(self, action: str) -> None:
         super().__init__(
-            f"cannot {action} while a turn is running; use `steer` or `follow_up` to queue input, "
+            f"cannot {action} while a turn is running; use `steer` or `submit` to queue input, "
             f"`cancel` to stop the turn, or wait for it"
         )
         self.action = action

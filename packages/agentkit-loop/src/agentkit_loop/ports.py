@@ -7,7 +7,7 @@ has two forms, one to await and one that blocks, and every driver uses its own.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from agentkit_core import ModelRequest, SessionId
 from agentkit_core.provider import ModelEvent
@@ -15,10 +15,12 @@ from agentkit_loop.events import Envelope
 from agentkit_loop.persistence._records import BlockingStore, LogEntry, Saved, Store
 
 __all__ = [
+    "AsyncClosable",
     "BlockingModel",
     "BlockingModelSession",
     "BlockingStore",
     "Clock",
+    "Closable",
     "LogEntry",
     "Model",
     "ModelSession",
@@ -26,6 +28,24 @@ __all__ = [
     "Saved",
     "Store",
 ]
+
+
+@runtime_checkable
+class AsyncClosable(Protocol):
+    """An iterator that can be closed before its end, such as an async generator."""
+
+    async def aclose(self) -> None:
+        """Free what the iterator holds; calling it again does nothing."""
+        ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """An `AsyncClosable` for callers without an event loop, such as a generator."""
+
+    def close(self) -> None:
+        """Free what the iterator holds; calling it again does nothing."""
+        ...
 
 
 class ModelSession(Protocol):
@@ -55,6 +75,7 @@ class ModelSession(Protocol):
         ...
 
 
+@runtime_checkable
 class Model(Protocol):
     """A model that sessions can be opened with; may be shared by many."""
 
@@ -80,6 +101,7 @@ class BlockingModelSession(Protocol):
         ...
 
 
+@runtime_checkable
 class BlockingModel(Protocol):
     """A `Model` for callers without an event loop; one object may be both."""
 

@@ -1,7 +1,4 @@
-"""An agent: what is assembled once and used for any number of sessions.
-
-It holds nothing of any run, so sessions may run side by side and know nothing of each other.
-"""
+"""The agent: a model with tools, instructions and rules, for any number of sessions."""
 
 from __future__ import annotations
 
@@ -14,36 +11,35 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import (
-    AbstractAsyncContextManager,
-    AbstractContextManager,
-    aclosing,
-    asynccontextmanager,
-    closing,
-    contextmanager,
-    suppress,
-)
-from typing import Any, TypeVar, cast, overload
+from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from functools import partial
+from typing import Any, TypeVar, overload
 
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
-from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._agent_tool import AgentTool
 from agentkit_loop.agent._blocking_session import BlockingSession
-from agentkit_loop.agent._conversation import Prompt, instructions_of
+from agentkit_loop.agent._conversation import require_no_approvals
 from agentkit_loop.agent._on_approval import OnApproval
-from agentkit_loop.agent._opening import Assembly, Begun, Inner, chance, new_id
+from agentkit_loop.agent._open_session import (
+    load_saved,
+    load_saved_blocking,
+    open_inner_session,
+    open_inner_session_blocking,
+    open_session,
+    open_session_blocking,
+)
+from agentkit_loop.agent._opening import AgentParts, new_session_id, random_jitter
+from agentkit_loop.agent._prompt import Prompt, instructions_of
 from agentkit_loop.agent._session import Session
 from agentkit_loop.drivers._clock import SystemClock
-from agentkit_loop.drivers._event_dispatcher import require_reporter
+from agentkit_loop.drivers._event_dispatcher import require_reporters
 from agentkit_loop.events import Event
-from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook, Hooks
 from agentkit_loop.extensions._mutators import Mutator
 from agentkit_loop.extensions._structured import ResultMode, TypedResult
 from agentkit_loop.kernel._config import LoopConfig
-from agentkit_loop.persistence._records import BlockingStore, Store
-from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
+from agentkit_loop.ports import BlockingModel, BlockingStore, Clock, Model, Reporter, Store
 from agentkit_tools_core import Executor, OutputLimits, Tool, ToolSource
 from agentkit_tools_core.permissions import Policy
 
@@ -53,34 +49,38 @@ T = TypeVar("T")
 class Agent:
     """A model with tools, instructions and rules.
 
+    It holds nothing of any run: its sessions may run at the same time and do not affect each other.
+
     Args:
-        model: Answers. For `run_blocking` and `session_blocking` it needs `open_blocking`.
-        tools: What the model may call; of a registry, or any other source, later changes are
-            seen.
-        instructions: What the agent is to be; a text becomes a system item. It stands before the
-            transcript in every request and is no part of it.
-        policy: Decides what calls ask permission for: see `permissions` and `needs_approval` of
-            `@tool`. A call that asks for nothing is not put to it. None allows all but what
-            needs approval.
-        options: How the model should answer.
+        model: The language model. For `run_blocking` and `session_blocking` it needs
+            `open_blocking`, for everything else `open`.
+        tools: The tools that the model may call. Later changes of a registry, or of any other
+            source, are seen.
+        instructions: What the agent is and how it behaves; a text becomes a system item. It stands
+            before the transcript in every request and is not part of it.
+        policy: Decides which calls may run and which need approval; it sees the permissions that a
+            call requests, so not a call that requests none. None allows everything except calls of
+            tools with `needs_approval`.
+        options: The options of all model calls.
         config: How the loop behaves.
-        output_limits: How much of what tools give a model may get to read, and what becomes of
-            the rest.
-        reporters: Told of everything, in this order.
-        on_approval: Answers asks, as `ApprovalDecision` or a plain yes or no. An async one is asked
-            while other calls run, a sync one when nothing else is to be done. Without it, `run`
-            and `prompt` raise `ApprovalRequiredError`.
-        hooks: Asked around requests, answers, calls and ends of turns, in this order.
-        mutators: Shown the transcript before each model call, in this order.
-        dependencies: Objects that tools find with `ToolContext.get`, by type.
-        clock: Where time comes from; None means the machine.
-        jitter: Random numbers between 0 and 1, for the length of waits; None means chance.
+        hooks: Called around requests, responses, tool calls and ends of turns, in this order.
+        mutators: Edit the transcript before model calls, in this order.
+        output_limits: How much of a tool's output the model gets to read, and what becomes of the
+            rest.
+        reporters: Called with every event, in this order.
+        on_approval: Answers approval requests, with an `ApprovalDecision` or a plain bool. An async
+            one is called while other calls run, a sync one when nothing else is to be done.
+            Without it, `run` and `prompt` raise `ApprovalRequiredError`.
+        dependencies: Objects that tools get with `ToolContext.get`, by type.
+        clock: The time; None means the machine's clock.
+        jitter: Returns random numbers between 0 and 1, for the length of waits; None means
+            `random.random`.
 
     Raises:
-        TypeError: The model is a name, or a tool is none, such as a function without `@tool`, or a
-            reporter is async, whose coroutine nobody would run.
+        TypeError: The model is a string, a tool is not a tool (such as a function without `@tool`),
+            or a reporter is async, so that nobody would await it.
         DuplicateTool: Two tools have one name.
-        InvalidToolName: A tool's name is not one that every provider takes.
+        InvalidToolName: A tool's name is not valid for every provider.
     """
 
     def __init__(
@@ -103,26 +103,25 @@ class Agent:
     ) -> None:
         if isinstance(model, str):
             raise TypeError(
-                f"the model is a name, {model!r}; give an object that answers, such as what "
-                f"`agentkit_providers.connect` makes of it"
+                f"the model is a string, {model!r}; pass a model object, such as the one that "
+                f"`agentkit_providers.connect` returns for that name"
             )
-        told = tuple(reporters)
-        for reporter in told:
-            require_reporter(reporter)
-        asked, mutating = Hooks(hooks), tuple(mutators)
-        self._assembly = Assembly(
+        all_hooks = Hooks(hooks)
+        self._parts = AgentParts(
             model=model,
-            executor=Executor(tools, policy=policy, hooks=asked.all, output_limits=output_limits),
+            executor=Executor(
+                tools, policy=policy, hooks=all_hooks.all, output_limits=output_limits
+            ),
             instructions=instructions_of(instructions),
             options=options,
             config=config or LoopConfig(),
-            hooks=asked,
-            mutators=mutating,
-            reporters=told,
+            hooks=all_hooks,
+            mutators=tuple(mutators),
+            reporters=require_reporters(reporters),
             on_approval=on_approval,
             dependencies=dict(dependencies or {}),
             clock=SystemClock() if clock is None else clock,
-            jitter=chance if jitter is None else jitter,
+            jitter=random_jitter if jitter is None else jitter,
         )
 
     @overload
@@ -146,31 +145,30 @@ class Agent:
         result_mode: ResultMode = ResultMode.FORMAT,
         result_retries: int = 2,
     ) -> TurnResult | TypedResult[T]:
-        """Say one thing and wait for what comes of it.
+        """Send a prompt and wait for the turn's result.
 
-        A failure of the model is a result, not an exception; see `TurnResult.end`. Calls in the
-        background end with it, unless `LoopConfig.background_done` is `continue`: then they are
-        waited for, and the model is told.
+        A failure of the model is a result, not an exception; see `TurnResult.end`. Background calls
+        end with the run, unless `LoopConfig.background_done` is `continue`: then the run waits for
+        them, and the model is told.
 
         Args:
-            prompt: What to say.
-            history: The conversation so far, such as an earlier session's transcript. It is not
-                changed.
-            result_type: What is to come of it, any type that a tool could take; None means text.
-            result_mode: How the model is told of the type.
-            result_retries: How often it may try again when what it gives does not fit.
+            prompt: What to say to the model.
+            history: The conversation so far, such as another session's transcript; it is copied.
+            result_type: The type of the result, any type that a tool could take; None means text.
+            result_mode: How the model is told the type.
+            result_retries: How often the model may try again when its result is not valid.
 
         Returns:
-            What the turn came to; with `result_type`, that and the value.
+            The turn's result; with `result_type`, a `TypedResult` that has the value.
 
         Raises:
-            ApprovalRequiredError: A call waits for approval, and there is no `on_approval`.
+            ApprovalRequiredError: A call needs approval, and there is no `on_approval`.
             NothingToContinue: The prompt is empty.
-            TranscriptError: The history breaks a rule; `repair` makes one that does not.
-            ReporterFailed: A reporter wanted the run to stop.
+            TranscriptError: The history breaks a rule; `repair` returns one that does not.
+            ReporterFailed: A reporter wants the run to stop.
             WrongModelForm: The model has no `open`.
-            AgentkitError: The model could not be asked because of a mistake here, such as a
-                missing key.
+            AgentkitError: The model could not be called because of a mistake of the caller, such
+                as a missing key.
         """
         async with self.session(history=history) as session:
             if result_type is None:
@@ -185,19 +183,19 @@ class Agent:
     async def stream(
         self, prompt: Prompt, *, history: Iterable[Item] = ()
     ) -> AsyncGenerator[Event, None]:
-        """Say one thing and get the events of what comes of it; see `run`.
+        """Send a prompt and iterate over the events of the run; see `run`.
 
-        Leaving early cancels the run and frees the model's response; under trio, wrap it in
+        Leaving early cancels the run and closes the model's response; under trio, wrap it in
         `contextlib.aclosing` so that this happens at once.
 
         Raises:
-            ApprovalRequiredError: A call waits for approval, and there is no `on_approval`.
+            ApprovalRequiredError: A call needs approval, and there is no `on_approval`.
         """
         async with self.session(history=history) as session:
             async with aclosing(session.stream(prompt)) as events:
                 async for event in events:
                     yield event
-            session.raise_for_approvals()
+            require_no_approvals(session)
 
     @overload
     def run_blocking(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
@@ -220,7 +218,7 @@ class Agent:
         result_mode: ResultMode = ResultMode.FORMAT,
         result_retries: int = 2,
     ) -> TurnResult | TypedResult[T]:
-        """Say one thing and wait for what comes of it, without an event loop; see `run`.
+        """Send a prompt and wait for the turn's result, without an event loop; see `run`.
 
         Works in any thread, also inside a running event loop, which it blocks.
 
@@ -240,11 +238,11 @@ class Agent:
     def stream_blocking(
         self, prompt: Prompt, *, history: Iterable[Item] = ()
     ) -> Generator[Event, None, None]:
-        """Say one thing and get the events of what comes of it; see `stream`."""
+        """Send a prompt and iterate over the events, without an event loop; see `stream`."""
         with self.session_blocking(history=history) as session:
             with closing(session.stream(prompt)) as events:
                 yield from events
-            session.raise_for_approvals()
+            require_no_approvals(session)
 
     @asynccontextmanager
     async def session(
@@ -254,46 +252,43 @@ class Agent:
         session_id: SessionId | None = None,
         store: Store | None = None,
     ) -> AsyncIterator[Session]:
-        """Open a conversation, for asyncio and trio.
+        """Open a session, for asyncio and trio.
 
-        Without a store it is closed in the end. With one it goes on where it is stored, if it
-        is, and everything is saved before anything comes of it; leaving it keeps it there as it
-        stands, with what it waits for, and `Session.close` ends it for good.
+        Without a store, the session is closed at the end. With one, it goes on from what is stored,
+        and everything is saved before it takes effect. Leaving it keeps it in the store as it
+        stands, approvals that wait included; `Session.close` ends it for good.
 
         Args:
-            history: The conversation so far, of a session that is new; no answer is asked for it.
-            session_id: A name for it; None makes one up.
-            store: Where it is kept.
+            history: The conversation so far, for a new session; no response is asked for it.
+            session_id: The session's id; None makes one.
+            store: Where the session is saved; None means nowhere.
 
         Raises:
-            TranscriptError: The history breaks a rule; `repair` makes one that does not.
-            StaleSave: Somebody else works on the session that is stored; raised by whatever is
-                saved first.
+            TranscriptError: The history breaks a rule; `repair` returns one that does not.
+            StaleSave: Another process works on the stored session; raised by the first save.
             RecordError: What is stored cannot be read.
             WrongModelForm: The model has no `open`.
             WrongStoreForm: The store has no `save`.
         """
-        if store is not None and not hasattr(store, "save"):
-            raise WrongStoreForm(store, "save")
-        session_id = session_id or new_id()
-        saved = None if store is None else await store.load(session_id)
-        async with self._opened(
-            self._assembly.begun(session_id, history=history, saved=saved), store
-        ) as session:
+        session_id = session_id or new_session_id()
+        saved = None if store is None else await load_saved(store, session_id)
+        begin = self._parts.start(session_id, history=history, saved=saved)
+        async with open_session(self._parts, begin, store=store) as session:
             yield session
 
     @asynccontextmanager
     async def resume(self, snapshot: bytes) -> AsyncIterator[Session]:
-        """Go on with a session from `Session.snapshot`; it is closed in the end.
+        """Go on with a session from `Session.snapshot`; it is closed at the end.
 
-        The snapshot stays what it is: going on from it twice makes two conversations, each of
-        which runs what was approved and not begun. A store refuses the second; see `session`.
+        The snapshot is not used up: going on from it twice makes two independent conversations,
+        each of which runs calls that were approved and had not begun. A store prevents that; see
+        `session`.
 
         Raises:
-            RecordError: It is no snapshot, or one of a newer version.
+            RecordError: The bytes are not a valid snapshot, or one of a newer version.
             WrongModelForm: The model has no `open`.
         """
-        async with self._opened(self._assembly.resumed(snapshot), None) as session:
+        async with open_session(self._parts, self._parts.resume(snapshot)) as session:
             yield session
 
     def as_tool(
@@ -304,69 +299,26 @@ class Agent:
         blocking: bool = False,
         annotations: ToolAnnotations | None = None,
     ) -> AgentTool:
-        """Make a tool of this agent, for another one; see `AgentTool`.
+        """Make this agent a tool for another agent; see `AgentTool`.
 
-        Its model calls count for the outer turn, and stop where that may spend no more. What it
-        needs approved reaches the outer host, unless it has an `on_approval` of its own.
+        Its model calls count for the outer turn and stop at that turn's limits. Approvals that its
+        calls need reach the outer host, unless this agent has an `on_approval`.
+
+        Args:
+            name: The tool's name.
+            description: What the tool is for, for the outer model.
+            blocking: Whether it is a sync tool, which the blocking driver can run; the model then
+                needs `open_blocking`. An async tool stops at once when it is cancelled.
+            annotations: What is known about the tool's effects; None means nothing.
         """
         return AgentTool(
-            self._inner,
-            self._inner_blocking,
+            partial(open_inner_session, self._parts),
+            partial(open_inner_session_blocking, self._parts),
             name=name,
             description=description,
             blocking=blocking,
             annotations=annotations,
         )
-
-    def _inner(
-        self, snapshot: bytes | None, above: TurnBudget | None, hook: Hook
-    ) -> AbstractAsyncContextManager[Session]:
-        """Open a session for a tool of another run; see `AgentTool`.
-
-        Args:
-            snapshot: Where to go on; None begins anew.
-            above: The budget of that run.
-            hook: Asked before all others.
-        """
-        begun = (
-            self._assembly.begun(new_id()) if snapshot is None else self._assembly.resumed(snapshot)
-        )
-        return self._opened(begun, None, Inner(above, hook))
-
-    def _inner_blocking(
-        self, snapshot: bytes | None, above: TurnBudget | None, hook: Hook
-    ) -> AbstractContextManager[BlockingSession]:
-        """Open a session for a tool of another run, without an event loop; see `_inner`."""
-        begun = (
-            self._assembly.begun(new_id()) if snapshot is None else self._assembly.resumed(snapshot)
-        )
-        return self._opened_blocking(begun, None, Inner(above, hook))
-
-    @asynccontextmanager
-    async def _opened(
-        self, begun: Begun, store: Store | None, inner: Inner | None = None
-    ) -> AsyncIterator[Session]:
-        from agentkit_loop.drivers._background_group import home  # brings anyio
-        from agentkit_loop.drivers.concurrent import ConcurrentDriver
-
-        model = self._assembly.model
-        if not hasattr(model, "open"):
-            raise WrongModelForm(model.name, "open")
-        parts = self._assembly.parts(begun, store, inner)
-        opened = cast("Model", model).open(begun.state.session_id)
-        async with home(needed=self._assembly.detaches) as group:
-            driver = ConcurrentDriver(opened, parts, home=group)
-            session = Session(driver, on_approval=self._assembly.on_approval)
-            leave = session.close if store is None else session.suspend
-            try:
-                begun.begin(driver)
-                yield session
-            except BaseException:
-                with suppress(ReporterFailed):  # the first failure is the one to tell
-                    await leave()
-                raise
-            if not driver.is_over:
-                await leave()
 
     @contextmanager
     def session_blocking(
@@ -376,47 +328,20 @@ class Agent:
         session_id: SessionId | None = None,
         store: BlockingStore | None = None,
     ) -> Iterator[BlockingSession]:
-        """Open a conversation that needs no event loop; see `session`.
+        """Open a session without an event loop; see `session`.
 
         Raises:
             WrongModelForm: The model has no `open_blocking`.
             WrongStoreForm: The store has no `save_blocking`.
         """
-        if store is not None and not hasattr(store, "save_blocking"):
-            raise WrongStoreForm(store, "save_blocking")
-        session_id = session_id or new_id()
-        saved = None if store is None else store.load_blocking(session_id)
-        with self._opened_blocking(
-            self._assembly.begun(session_id, history=history, saved=saved), store
-        ) as session:
+        session_id = session_id or new_session_id()
+        saved = None if store is None else load_saved_blocking(store, session_id)
+        begin = self._parts.start(session_id, history=history, saved=saved)
+        with open_session_blocking(self._parts, begin, store=store) as session:
             yield session
 
     @contextmanager
     def resume_blocking(self, snapshot: bytes) -> Iterator[BlockingSession]:
-        """Go on with a session that needs no event loop; see `resume`."""
-        with self._opened_blocking(self._assembly.resumed(snapshot), None) as session:
+        """Go on with a session from a snapshot, without an event loop; see `resume`."""
+        with open_session_blocking(self._parts, self._parts.resume(snapshot)) as session:
             yield session
-
-    @contextmanager
-    def _opened_blocking(
-        self, begun: Begun, store: BlockingStore | None, inner: Inner | None = None
-    ) -> Iterator[BlockingSession]:
-        from agentkit_loop.drivers.blocking import BlockingDriver
-
-        model = self._assembly.model
-        if not hasattr(model, "open_blocking"):
-            raise WrongModelForm(model.name, "open_blocking")
-        parts = self._assembly.parts(begun, store, inner)
-        opened = cast("BlockingModel", model).open_blocking(begun.state.session_id)
-        driver = BlockingDriver(opened, parts)
-        session = BlockingSession(driver, on_approval=self._assembly.on_approval)
-        leave = session.close if store is None else session.suspend
-        try:
-            begun.begin(driver)
-            yield session
-        except BaseException:
-            with suppress(ReporterFailed):  # the first failure is the one to tell
-                leave()
-            raise
-        if not driver.is_over:
-            leave()

@@ -1,15 +1,15 @@
-"""Agents as tools: a model hands a task to another agent, and gets what that one says.
+"""Agents as tools: a model gives a task to another agent and gets that agent's answer.
 
-The inner agent runs in a session of its own. What it needs approved, or asks, reaches the host
-through the outer call: that call is suspended with the inner session in its token, and goes on
-from there once someone has answered, in another process if need be.
+The inner agent runs in a session of its own. When it needs an approval, the outer call is suspended
+with the inner session in its token. It goes on from there when a person has answered, in another
+process if need be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -23,12 +23,13 @@ from agentkit_core import (
     Usage,
 )
 from agentkit_loop._result import TurnEnd, TurnResult
-from agentkit_loop.agent._blocking_session import BlockingSession
-from agentkit_loop.agent._session import Session
+from agentkit_loop.agent._blocking_session import BlockingSession, work_on_blocking
+from agentkit_loop.agent._host_loop import Outcome
+from agentkit_loop.agent._session import Session, work_on
 from agentkit_loop.events import Envelope, ModelCallFinished, ToolExecutionStarted
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RunFacts
-from agentkit_loop.kernel._status import AfterRound, Finished, SessionStatus, WaitingForApproval
+from agentkit_loop.kernel._status import Finished
 from agentkit_tools_core import (
     InvalidToolInput,
     MissingDependency,
@@ -39,13 +40,13 @@ from agentkit_tools_core import (
 from agentkit_tools_core.permissions import PermissionRequest
 
 OpenInner = Callable[[bytes | None, TurnBudget | None, Hook], AbstractAsyncContextManager[Session]]
-"""Opens a session of the inner agent: from a snapshot, or a new one where that is None; within the
-budget of the outer turn; with a hook that is asked before all others."""
+"""Opens a session of the inner agent, from a snapshot or a new one (None), within a share of the
+outer turn's budget, and with a hook that is called before all others."""
 
 OpenInnerBlocking = Callable[
     [bytes | None, TurnBudget | None, Hook], AbstractContextManager[BlockingSession]
 ]
-"""The same for a session that needs no event loop."""
+"""The same, for a session without an event loop."""
 
 _SCHEMA: Final[dict[str, JsonValue]] = {
     "type": "object",
@@ -63,8 +64,11 @@ _SCHEMA: Final[dict[str, JsonValue]] = {
 class AgentTool:
     """An agent that another agent can call. Made by `Agent.as_tool`.
 
-    Its calls in the background are waited for where its `LoopConfig.background_done` is `continue`.
-    Else they end with its turn; and in any case when it stops to ask the outer host.
+    If its `LoopConfig.background_done` is `continue`, a call waits for the inner agent's background
+    calls; else they end with its turn. They also end when it stops for an approval.
+
+    Attributes:
+        inline: Always False: a call may take long.
     """
 
     inline = False
@@ -79,17 +83,15 @@ class AgentTool:
         blocking: bool = False,
         annotations: ToolAnnotations | None = None,
     ) -> None:
-        """Make it.
+        """Make the tool.
 
         Args:
             open_inner: Opens the session of one call.
             open_inner_blocking: The same, for a tool that is `blocking`.
-            name: What the outer model calls it.
-            description: What it is for.
-            blocking: Whether it is a sync tool, which the blocking driver can run; the model
-                then needs `open_blocking`. An async one stops at once when it is cancelled.
-            annotations: What it says of itself; nothing by default.
-
+            name: The tool's name.
+            description: What the tool is for, for the outer model.
+            blocking: Whether it is a sync tool, which the blocking driver can run.
+            annotations: What is known about the tool's effects; None means nothing.
         """
         self._open_inner = open_inner
         self._open_inner_blocking = open_inner_blocking
@@ -100,7 +102,7 @@ class AgentTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the outer model is told of it."""
+        """What the outer model is told about the tool."""
         return self._spec
 
     @property
@@ -109,130 +111,107 @@ class AgentTool:
         return not self._blocking
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
-        """Nothing: what the agent's own calls need is asked when it gets there."""
+        """Request no permission: the inner agent's own calls request theirs when they are made."""
         return ()
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> str:
-        """Take the task.
+    def bind(self, input: Mapping[str, JsonValue], /) -> str:  # noqa: A002  (a tool call's word)
+        """Return the task.
 
         Raises:
-            InvalidToolInput: There is none.
+            InvalidToolInput: The model gave none.
         """
-        task = given.get("task")
+        task = input.get("task")
         if not isinstance(task, str) or not task.strip():
             raise InvalidToolInput("`task` has to say what is to be done", paths=("task",))
         return task
 
     def invoke(self, arguments: str, context: ToolContext, /) -> Any:
-        """Have it done."""
-        return (
-            self._work_blocking(arguments, context)
-            if self._blocking
-            else (self._work(arguments, context))
-        )
+        """Run the inner agent on the task."""
+        if self._blocking:
+            return self._run_blocking(arguments, context)
+        return self._run(arguments, context)
 
-    async def _work(self, task: str, context: ToolContext) -> ToolReturn:
-        snapshot = _snapshot_in(context.token)
+    async def _run(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context)
-        async with self._open_inner(snapshot, run.share, run) as session:
-            run.begin(session, None if snapshot is not None else task)
-            while True:
-                step = await session.next()
-                if isinstance(step, WaitingForApproval) and not await session._have_answered(step):
-                    run.ask(step, session.snapshot())
-                if isinstance(step, Finished) and await session._goes_on():
-                    run.count(step.result)
-                    continue
-                if (result := run.end(step, session)) is not None:
-                    return result
+        async with self._open_inner(run.snapshot, run.share, run) as session:
+            run.begin(session, task)
+            return run.end(session, await work_on(session))
 
-    def _work_blocking(self, task: str, context: ToolContext) -> ToolReturn:
-        snapshot = _snapshot_in(context.token)
+    def _run_blocking(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context)
-        with self._open_inner_blocking(snapshot, run.share, run) as session:
-            run.begin(session, None if snapshot is not None else task)
-            while True:
-                step = session.next()
-                if isinstance(step, WaitingForApproval) and not session._have_answered(step):
-                    run.ask(step, session.snapshot())
-                if (result := run.end(step, session)) is not None:
-                    return result
+        with self._open_inner_blocking(run.snapshot, run.share, run) as session:
+            run.begin(session, task)
+            return run.end(session, work_on_blocking(session))
 
 
 class _Run(Hook):
-    """One call of an agent: tells how far it is, and keeps it within the outer budget."""
+    """One call of the tool: reports its progress, and keeps it within the outer budget.
+
+    Attributes:
+        snapshot: Where the inner session goes on; None in the first run of a call.
+        share: The call's share of the outer turn's budget; None if it has none.
+    """
 
     def __init__(self, name: str, context: ToolContext) -> None:
+        self.snapshot = _snapshot_in(context.token)
+        self.share: TurnBudget | None
+        try:
+            self.share = context.get(TurnBudget)
+        except MissingDependency:
+            self.share = None
         self._name = name
         self._context = context
         self._limit: str | None = None
-        self._used = Usage()
-        self._stopped = False
-        try:
-            self.share: TurnBudget | None = context.get(TurnBudget)
-        except MissingDependency:
-            self.share = None
+        self._is_stopped = False
 
     def before_request(self, request: ModelRequest, facts: RunFacts, /) -> EndTurn | None:
-        """Stop where the outer turn may spend no more, or wants the result no more."""
+        """End the inner turn at the outer turn's limits, or when the outer call was cancelled."""
         if self._context.cancelled:
             return EndTurn()
         self._limit = None if self.share is None else self.share.limit_reached()
         return None if self._limit is None else EndTurn()
 
-    def begin(self, session: Session | BlockingSession, task: str | None) -> None:
-        """Say what is to be done, or what was answered meanwhile."""
-        session.subscribe(lambda envelope: self._tell(envelope, session))
-        if task is not None:
+    def begin(self, session: Session | BlockingSession, task: str) -> None:
+        """Submit the task; or pass on the answers that a person has given meanwhile."""
+        session.subscribe(lambda envelope: self._report(envelope, session))
+        if self.snapshot is None:
             return session.submit(task)
         if self.share is not None and (used := session.view.usage) != Usage():
             self.share.charge(used)
-        for ask in session.pending_approvals:
-            outer = self._outer_id(ask)
-            if outer in self._context.denied:
-                reason = self._context.denied[outer]
-                session.deny(ask.id, call_id=ask.call.id, reason=reason)
-            elif outer in self._context.approved:
-                answer = self._context.answers.get(outer)
-                session.approve(ask.id, call_id=ask.call.id, answer=answer)
+        for request in session.pending_approvals:
+            outer_id, call_id = self._outer_id(request), request.call.id
+            if outer_id in self._context.denied:
+                reason = self._context.denied[outer_id]
+                session.deny(request.id, call_id=call_id, reason=reason)
+            elif outer_id in self._context.approved:
+                answer = self._context.answers.get(outer_id)
+                session.approve(request.id, call_id=call_id, answer=answer)
 
-    def ask(self, step: WaitingForApproval, snapshot: bytes) -> NoReturn:
-        """Stop the outer call until somebody has answered."""
+    def end(self, session: Session | BlockingSession, outcome: Outcome) -> ToolReturn:
+        """Return the outer call's result; or suspend the outer call until a person has answered."""
+        if isinstance(outcome.status, Finished):
+            return self._return(outcome.status.result, outcome.results)
         self._context.suspend(
-            [self._outer(request) for request in step.requests],
-            token={"session": snapshot.decode()},
+            [self._outer(request) for request in outcome.status.requests],
+            token={"session": session.snapshot().decode()},
             takes_denials=True,
         )
 
-    def end(self, step: SessionStatus, session: Session | BlockingSession) -> ToolReturn | None:
-        """Make the outer call's result, if the inner turn is over."""
-        match step:
-            case Finished(result=result):
-                return self._return(result)
-            case AfterRound() | WaitingForApproval():
-                return None
-            case _:
-                raise RuntimeError(f"the agent stopped: {type(step).__name__}")
-
-    def count(self, result: TurnResult) -> None:
-        """Count a turn that others follow, because calls in the background go on."""
-        self._used += result.usage
-
-    def _return(self, result: TurnResult) -> ToolReturn:
-        usage = self._used + result.usage
+    def _return(self, result: TurnResult, results: Sequence[TurnResult]) -> ToolReturn:
+        usage = sum((turn.usage for turn in results), Usage())
         if result.end is TurnEnd.COMPLETED and self._limit is None:
             return ToolReturn(output=result.text, usage=usage)
-        why = self._limit or result.limit or result.error or result.end.value
+        reason = self._limit or result.limit or result.error or result.end.value
         if result.failure is not None:
-            why = result.failure.message
-        said = f" It said so far: {result.text}" if result.text else ""
-        text = f"The agent {self._name} did not finish ({why}).{said}"
+            reason = result.failure.message
+        so_far = f" It said so far: {result.text}" if result.text else ""
+        text = f"The agent {self._name} did not finish ({reason}).{so_far}"
         return ToolReturn(output=text, is_error=True, usage=usage)
 
-    def _tell(self, envelope: Envelope, session: Session | BlockingSession) -> None:
-        if self._context.cancelled and not self._stopped:
-            # A sync one is not stopped by whoever waits for it; no more of its calls may begin.
-            self._stopped = True
+    def _report(self, envelope: Envelope, session: Session | BlockingSession) -> None:
+        if self._context.cancelled and not self._is_stopped:
+            # A sync tool is not stopped from outside; none of its calls may begin any more.
+            self._is_stopped = True
             session.cancel()
         match envelope.event:
             case ToolExecutionStarted(name=name):
@@ -242,10 +221,10 @@ class _Run(Hook):
             case _:
                 pass
 
-    def _outer_id(self, ask: ApprovalRequest) -> ApprovalId:
-        # Two inner calls may ask for the same; each is answered by itself. And what was approved
-        # for all of the outer session is approved for this agent, not for another one's tools.
-        return ApprovalId(f"{self._name}:{ask.id}@{ask.call.id}")
+    def _outer_id(self, request: ApprovalRequest) -> ApprovalId:
+        # Two inner calls may request the same; each is answered separately. And an approval for
+        # the whole outer session counts for this agent, not for the tools of another one.
+        return ApprovalId(f"{self._name}:{request.id}@{request.call.id}")
 
     def _outer(self, request: ApprovalRequest) -> ApprovalRequest:
         return replace(
@@ -261,4 +240,4 @@ def _snapshot_in(token: JsonValue) -> bytes | None:
         return None
     if isinstance(token, dict) and isinstance(session := token.get("session"), str):
         return session.encode()
-    raise RuntimeError("the token is none of this tool")
+    raise RuntimeError("the call's token is not from this tool; it has to have a `session`")

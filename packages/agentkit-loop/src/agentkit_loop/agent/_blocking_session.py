@@ -1,42 +1,61 @@
-"""The session that blocks; `_session` has the one that awaits, and says what each method does."""
+"""The session without an event loop: a thin loop around `HostLoop` that blocks."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar, overload
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, assert_never, overload
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
-from agentkit_loop._sync import NeedsEventLoop, at_once
-from agentkit_loop.agent._conversation import Prompt
-from agentkit_loop.agent._host_loop import Hosting
-from agentkit_loop.agent._on_approval import decision_on, denied_for
-from agentkit_loop.events import Envelope, Event
-from agentkit_loop.extensions._structured import ResultMode, TypedResult, Wanted
-from agentkit_loop.kernel._inputs import Configure, Continue
-from agentkit_loop.kernel._status import ApprovalDecision, SessionStatus, WaitingForApproval
-from agentkit_loop.kernel._table import Phase
+from agentkit_loop.agent._conversation import Conversation, host_loop
+from agentkit_loop.agent._host_loop import (
+    Ask,
+    Decision,
+    Done,
+    Outcome,
+    Post,
+    Raise,
+    Unanswered,
+    Wait,
+)
+from agentkit_loop.agent._on_approval import OnApproval, decide_approval_blocking
+from agentkit_loop.agent._prompt import Prompt
+from agentkit_loop.agent._settings import AnyModel
+from agentkit_loop.events import Event
+from agentkit_loop.extensions._structured import ResultMode, ResultRequest, TypedResult
+from agentkit_loop.kernel._inputs import Continue, Resolve
+from agentkit_loop.kernel._status import Finished, SessionStatus, WaitingForApproval
 from agentkit_loop.ports import BlockingModel
 
-if TYPE_CHECKING:  # neither driver is loaded before it is used
+if TYPE_CHECKING:  # the drivers are imported only where they are used
     from agentkit_loop.drivers.blocking import BlockingDriver
 
 T = TypeVar("T")
 
 
-class BlockingSession(Hosting):
-    """A conversation, without an event loop. Made by `Agent.session_blocking`.
+class BlockingSession(Conversation):
+    """A conversation, without an event loop. Opened by `Agent.session_blocking`.
 
-    One thread at a time works on it (`prompt`, `stream`, `continue_`, `next`); all the rest may
-    be called from any thread at any time. See `Session` for what each does. What is being waited
-    for cannot be interrupted from another thread: a cancelled turn ends after the present read or
-    tool, so a limit for reading (`Timeouts.idle_s`, `Timeouts.first_byte_s`) is one for cancelling.
+    One thread at a time works on it, with `prompt`, `stream`, `continue_` or `next`; everything
+    else may be called from any thread at any time. See `Session` for what each method does. A read
+    or a tool call cannot be interrupted from another thread: a cancelled turn ends after it, so a
+    limit for reading (`Timeouts.idle_s`, `Timeouts.first_byte_s`) is one for cancelling.
+
+    Attributes:
+        id: The session's id.
+        settings: Model, options, instructions, tools and configuration; all may be changed.
     """
 
-    _driver: BlockingDriver
+    __slots__ = ("_driver",)
+
+    def __init__(self, driver: BlockingDriver, *, on_approval: OnApproval | None) -> None:
+        super().__init__(
+            driver.engine, on_approval=on_approval, prepare_model=partial(_prepare_model, driver)
+        )
+        self._driver = driver
 
     @overload
     def prompt(self, prompt: Prompt) -> TurnResult: ...
@@ -57,126 +76,122 @@ class BlockingSession(Hosting):
         result_mode: ResultMode = ResultMode.FORMAT,
         result_retries: int = 2,
     ) -> TurnResult | TypedResult[T]:
-        """Say something and wait until nothing more is to be done; see `Session.prompt`."""
-        with self._alone("prompt"):
+        """Send a prompt and wait for the turn's result; see `Session.prompt`."""
+        with _working(self, "prompt"):
             if result_type is None:
-                self._begin(prompt, "prompt")
-                return self._until_done()
-            wanted = Wanted(result_type, result_mode, result_retries)
-            with self._wanting(wanted):
-                self._begin(prompt, "prompt")
-                return wanted.result(self._until_done())
+                self._access.begin_turn(prompt, "prompt")
+                return _until_done(self, Unanswered.RAISE).last_result
+            request = ResultRequest(result_type, result_mode, result_retries)
+            with self._offer.request_result(request):
+                self._access.begin_turn(prompt, "prompt")
+                return request.result(_until_done(self, Unanswered.RAISE).last_result)
 
     def continue_(self) -> TurnResult:
-        """Begin a turn without new input; see `Session.continue_`."""
-        with self._alone("continue"):
-            self._redrive()
-            return self._until_done()
+        """Begin a turn without a new prompt; see `Session.continue_`."""
+        with _working(self, "continue"):
+            self._access.begin_turn_again()
+            return _until_done(self, Unanswered.RAISE).last_result
 
     def stream(self, prompt: Prompt | None = None) -> Generator[Event, None, None]:
-        """Say something and get the events; see `Session.stream`."""
-        with self._alone("stream"):
-            told: deque[Envelope] = deque()
-            driver = self._driver
-            unsubscribe = self.subscribe(told.append)
-            driver.listened = True
-            done = False
+        """Send a prompt and iterate over the events; see `Session.stream`."""
+        with _working(self, "stream"), self._access.listen() as envelopes:
+            driver, engine = self._driver, self._engine
+            loop = host_loop(self, Unanswered.RETURN, can_wait=False)
+            is_done = False
             try:
                 if prompt is not None:
-                    self._begin(prompt, "stream")
+                    self._access.begin_turn(prompt, "stream")
                 while True:
-                    while told:
-                        yield told.popleft().event
-                    if done:
+                    while envelopes:
+                        yield envelopes.popleft().event
+                    if is_done:
                         return
                     driver.release()
-                    step = driver.take_step()
-                    if step is not None:
-                        done = self._ends_stream(step)
-                    elif driver.is_at_work:
+                    status = engine.take_status()
+                    if status is None and engine.is_at_work:
                         driver.advance()
                     else:
-                        self._post(Continue())
+                        is_done = _carry_out(self, loop.decide(status, engine.state)) is not None
             finally:
-                driver.listened = False
-                unsubscribe()
-                if not done:
+                if not is_done:
                     self.cancel()
                     driver.release()
 
     def next(self) -> SessionStatus:
-        """Work until the host has the word, and say why; see `Session.next`."""
-        with self._alone("next"):
-            while (step := self._driver.next()) is None:
-                self._post(Continue())
-            return step
-
-    def change_model(self, model: BlockingModel) -> None:
-        """Ask another model from the next call on; see `Session.change_model`."""
-        if not hasattr(model, "open_blocking"):
-            raise WrongModelForm(model.name, "open_blocking")
-        self._require_open()
-        opened = model.open_blocking(self.id)
-        self._post(Configure(model=model.name))
-        self._driver.use_model(opened)
+        """Work until the session needs the host, and return why; see `Session.next`."""
+        with _working(self, "next"):
+            while (status := self._driver.next()) is None:
+                self._access.post(Continue())
+            return status
 
     def close(self) -> None:
         """End the session; see `Session.close`."""
-        if self._driver.state.phase is not Phase.CLOSED:
-            if self._driver.broken is None:
-                self._driver.on_thread(self._driver.close)
-                self._driver.drop_steps()
+        if self._access.close():
             self.suspend()
 
     def suspend(self) -> None:
-        """Stop working here, and leave the session as it is stored; see `Session.suspend`."""
+        """Stop working here and leave the session as it is stored; see `Session.suspend`."""
         self._driver.end()
-        self._driver.raise_failure()
+        self._engine.raise_failure()
 
-    @contextmanager
-    def _alone(self, action: str) -> Iterator[None]:
-        with super()._alone(action):
-            try:
-                yield
-            except (Exception, GeneratorExit):
-                raise
-            except BaseException:  # a Ctrl-C may come anywhere, also before the driver works
-                self._driver.on_thread(self._driver.interrupt)
-                raise
 
-    def _until_done(self) -> TurnResult:
-        while True:
-            step = self._driver.next()
-            if step is None:
-                self._post(Continue())
-                continue
-            if isinstance(step, WaitingForApproval):
-                self._answer(self._to_ask(step))
-                continue
-            result = self._go_on(step)
-            if result is not None:
-                return result
+def work_on_blocking(session: BlockingSession) -> Outcome:
+    """Work on a session until no turn follows, or the host has to approve a call; see `work_on`."""
+    with _working(session, "work on the session"):
+        return _until_done(session, Unanswered.RETURN)
 
-    def _ends_stream(self, step: SessionStatus) -> bool:
-        """Do what a step asks for; whether the host has the word, or all is done."""
-        if isinstance(step, WaitingForApproval):
-            return not self._have_answered(step)
-        return self._go_on(step) is not None
 
-    def _have_answered(self, step: WaitingForApproval) -> bool:
-        """Have the agent's `on_approval` answer; whether there is one."""
-        return self._on_approval is not None and self._answer(step.requests)
+def _prepare_model(driver: BlockingDriver, model: AnyModel) -> Callable[[], None]:
+    if not isinstance(model, BlockingModel):
+        raise WrongModelForm(model.name, "open_blocking")
+    return partial(driver.use_model, model.open_blocking(driver.engine.state.session_id))
 
-    def _answer(self, asks: tuple[ApprovalRequest, ...]) -> bool:
-        """Have the host answer; whether it was asked anything."""
-        for ask in asks:
-            if ask in self.pending_approvals:
-                self._decided(ask, self._decision_on(ask))
-        return bool(asks)
 
-    def _decision_on(self, ask: ApprovalRequest) -> ApprovalDecision:
-        assert self._on_approval is not None  # noqa: S101  (only then is anything to be asked)
+def _until_done(session: BlockingSession, unanswered: Unanswered) -> Outcome:
+    loop = host_loop(session, unanswered, can_wait=False)
+    while True:
+        decision = loop.decide(session._driver.next(), session._driver.engine.state)
+        reason = _carry_out(session, decision)
+        if reason is not None:
+            return Outcome(reason, tuple(loop.results))
+
+
+def _carry_out(
+    session: BlockingSession, decision: Decision
+) -> Finished | WaitingForApproval | None:
+    """Do what the host loop has decided; return the status with which it is done, else None."""
+    match decision:
+        case Post(input=kernel_input):
+            session._access.post(kernel_input)
+        case Ask(requests=requests):
+            _ask_host(session, requests)
+        case Done(status=status):
+            return status
+        case Raise(error=error):
+            raise error
+        case Wait():
+            raise AssertionError("a blocking session cannot wait, so its loop does not ask it to")
+        case _:
+            assert_never(decision)
+    return None
+
+
+def _ask_host(session: BlockingSession, requests: tuple[ApprovalRequest, ...]) -> None:
+    for request in requests:
+        # An earlier denial may have withdrawn it: one is enough for a call.
+        if session._on_approval is not None and request in session.pending_approvals:
+            decision = decide_approval_blocking(session._on_approval, request)
+            if request in session.pending_approvals:
+                session._access.post(Resolve(request.id, decision, request.call.id))
+
+
+@contextmanager
+def _working(session: BlockingSession, action: str) -> Iterator[None]:
+    with session._access.work(action):
         try:
-            return at_once(decision_on(self._on_approval, ask))
-        except NeedsEventLoop as error:
-            return denied_for(error, ask)
+            yield
+        except (Exception, GeneratorExit):
+            raise
+        except BaseException:  # a Ctrl-C may come anywhere, also before the driver works
+            session._driver.give_up()
+            raise

@@ -1,25 +1,23 @@
-"""Hosting: what working on a session takes, in either form: beginning turns and going on with them.
+"""The host loop shared by both session classes: decides what to do about each status.
 
-One task or thread works on a session at a time. It is handed steps by the driver, does what they
-ask for, and knows when nothing more is to be done.
+Pure: the sessions do what it decides, one by awaiting, the other by blocking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from enum import Enum
+from typing import assert_never
 
-from agentkit_core import ApprovalRequest
-from agentkit_loop._errors import NothingToContinue, SessionClosed, TurnRunning
+from msgspec import Struct
+
+from agentkit_core import ApprovalRequest, Usage
+from agentkit_loop._errors import ApprovalRequiredError, NothingToContinue, SessionClosed
 from agentkit_loop._result import TurnEnd, TurnResult
-from agentkit_loop.agent._conversation import Conversation, Prompt
-from agentkit_loop.extensions._structured import Wanted
 from agentkit_loop.kernel._config import BackgroundDone
-from agentkit_loop.kernel._inputs import Continue, Lane, Resolve
+from agentkit_loop.kernel._inputs import Continue, HostInput
+from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._status import (
     AfterRound,
-    ApprovalDecision,
     AwaitingInput,
     Busy,
     Closed,
@@ -29,112 +27,177 @@ from agentkit_loop.kernel._status import (
 )
 
 
-def is_stopped(step: Finished) -> bool:
-    """Whether nothing is to follow a turn by itself: it was cancelled, or it failed."""
-    return step.result.end in (TurnEnd.CANCELLED, TurnEnd.ERROR)
+class Wait(Struct, frozen=True):
+    """Wait until something changes: a background call ends, or someone answers an approval."""
 
 
-class Hosting(Conversation):
-    """A conversation, and what its two forms of working on it share."""
+class Post(Struct, frozen=True):
+    """Post an input and work on.
 
-    def _begin(self, prompt: Prompt, action: str) -> None:
-        """Begin a turn with what the host says.
+    Attributes:
+        input: The input.
+    """
 
-        A turn that the kernel has begun by itself, because a call in the background was over, is
-        gone on with; what the host says comes after it.
+    input: HostInput
+
+
+class Ask(Struct, frozen=True):
+    """Ask the host's `on_approval` about each of these that is still open, and work on.
+
+    Attributes:
+        requests: What to ask about; never empty.
+    """
+
+    requests: tuple[ApprovalRequest, ...]
+
+
+class Done(Struct, frozen=True):
+    """Return control to the host.
+
+    Attributes:
+        status: Why: the last turn is over, or approvals wait that the host answers itself.
+    """
+
+    status: Finished | WaitingForApproval
+
+
+class Raise(Struct, frozen=True):
+    """Raise an error to the host.
+
+    Attributes:
+        error: The error.
+    """
+
+    error: Exception
+
+
+class Outcome(Struct, frozen=True):
+    """What working on a session has come to.
+
+    Attributes:
+        status: Why the host has control again.
+        results: The results of all turns that ended meanwhile, oldest first.
+    """
+
+    status: Finished | WaitingForApproval
+    results: tuple[TurnResult, ...]
+
+    @property
+    def last_result(self) -> TurnResult:
+        """The result of the last turn; at least one has to have ended."""
+        return self.results[-1]
+
+
+Decision = Wait | Post | Ask | Done | Raise
+"""What a session does about a status."""
+
+
+class Unanswered(Enum):
+    """What to do about approvals when the agent has no `on_approval`."""
+
+    RAISE = "raise"
+    """Raise `ApprovalRequiredError`, unless only background calls wait for them."""
+    RETURN = "return"
+    """Return control to the host, who answers them and goes on."""
+
+
+class HostLoop:
+    """Decides what a session does until a prompt is done.
+
+    Args:
+        has_on_approval: Whether the agent has an `on_approval` to ask.
+        can_wait: Whether the session can wait for background calls; a blocking one cannot.
+        unanswered: What to do about approvals without an `on_approval`.
+
+    Attributes:
+        results: The results of all turns that have ended, oldest first.
+    """
+
+    def __init__(
+        self,
+        *,
+        has_on_approval: bool,
+        can_wait: bool,
+        unanswered: Unanswered = Unanswered.RAISE,
+    ) -> None:
+        self._has_on_approval = has_on_approval
+        self._can_wait = can_wait
+        self._unanswered = unanswered
+        self._last: Finished | None = None
+        self.results: list[TurnResult] = []
+
+    def decide(
+        self, status: SessionStatus | None, state: State, *, is_over: bool = False
+    ) -> Decision:
+        """Decide what to do next.
+
+        Args:
+            status: The status that the driver returned; None if no work is left and there is none.
+            state: The session's present state.
+            is_over: Whether the session was closed or suspended meanwhile, so that no background
+                call is waited for.
         """
-        if self._driver.state.turn is not None:
-            if not self._driver.pending:
-                raise TurnRunning(action)
-            return self.submit(prompt, lane=Lane.NEXT)
-        self._driver.drop_steps()
-        self.submit(prompt)
-        self._post(Continue())
-
-    def _redrive(self) -> None:
-        if self._driver.state.turn is not None:
-            raise TurnRunning("continue")
-        self._driver.drop_steps()
-        self._post(Continue(redrive=True))
-
-    def _go_on(self, step: SessionStatus) -> TurnResult | None:
-        """Do what a step asks for, approvals aside.
-
-        Returns:
-            The result of the last turn, when there is nothing more to do; else None.
-        """
-        match step:
+        match status:
+            case None:
+                return self._decide_without_status(state, is_over)
             case WaitingForApproval():
-                pass
+                return self._decide_approval(status, state)
             case AfterRound():
-                self._post(Continue())
-            case Finished(result=result):
-                if is_stopped(step) or not self._has_more:
-                    return result
-                self._post(Continue())
+                return Post(Continue())
+            case Finished():
+                return self._decide_finished(status, state, is_over)
             case AwaitingInput() | Busy():
-                raise NothingToContinue
+                return Raise(NothingToContinue())
             case Closed():
-                raise SessionClosed
-        return None
+                return Raise(SessionClosed())
+            case _:
+                assert_never(status)
 
-    @property
-    def _has_more(self) -> bool:
-        """Whether a turn follows the one that has ended."""
-        state = self._driver.state
-        told = state.notices and state.config.background_done is BackgroundDone.CONTINUE
-        return bool(state.inputs or told)
+    def _decide_without_status(self, state: State, is_over: bool) -> Decision:
+        if not is_over and self._is_followed(state):
+            return Wait()
+        if self._last is not None and state.turn is None and not has_more(state):
+            return Done(self._last)  # the calls that were waited for leave nothing to tell
+        return Post(Continue())
 
-    @property
-    def _waits_for_background(self) -> bool:
-        """Whether a turn will follow when a background call is over."""
-        state = self._driver.state
-        return bool(state.background) and state.config.background_done is BackgroundDone.CONTINUE
+    def _decide_finished(self, status: Finished, state: State, is_over: bool) -> Decision:
+        self._last = status
+        self.results.append(status.result)
+        if status.result.end in (TurnEnd.CANCELLED, TurnEnd.ERROR):
+            return Done(status)  # no turn follows by itself one that was stopped
+        if has_more(state):
+            return Post(Continue())
+        return Wait() if not is_over and self._is_followed(state) else Done(status)
 
-    @property
-    def _is_followed(self) -> bool:
-        """Whether no turn runs, and one will when a background call is over."""
-        idle = self._driver.state.turn is None and not self._has_more
-        return idle and self._waits_for_background and not self._driver.is_over
+    def _decide_approval(self, status: WaitingForApproval, state: State) -> Decision:
+        if self._has_on_approval:
+            return Ask(status.requests)
+        if self._unanswered is Unanswered.RETURN:
+            return Done(status)
+        can_wait_for = status.background if self._can_wait else ()
+        needed = tuple(
+            request for request in status.requests if request.call.id not in can_wait_for
+        )
+        return Raise(approval_required(needed, state)) if needed else Wait()
 
-    def _to_ask(self, step: WaitingForApproval) -> tuple[ApprovalRequest, ...]:
-        """The asks that the host's `on_approval` is to answer.
+    def _is_followed(self, state: State) -> bool:
+        """Whether no turn runs, and one will begin when a background call ends."""
+        return (
+            self._can_wait
+            and state.turn is None
+            and not has_more(state)
+            and bool(state.background)
+            and state.config.background_done is BackgroundDone.CONTINUE
+        )
 
-        Raises:
-            ApprovalRequiredError: There is none, and the turn cannot go on without answers.
-        """
-        if self._on_approval is not None:
-            return step.requests
-        blocking = tuple(ask for ask in step.requests if ask.call.id not in step.background)
-        if blocking:
-            raise self._approval_needed(blocking)
-        return ()
 
-    def _decided(self, ask: ApprovalRequest, decision: ApprovalDecision) -> None:
-        # An earlier answer may have withdrawn it: one no is enough for a call.
-        if ask in self.pending_approvals:
-            self._post(Resolve(ask.id, decision, ask.call.id))
+def has_more(state: State) -> bool:
+    """Whether another turn can begin without new input: input is queued, or a call has ended."""
+    notices = state.notices and state.config.background_done is BackgroundDone.CONTINUE
+    return bool(state.inputs or notices)
 
-    @contextmanager
-    def _alone(self, action: str) -> Iterator[None]:
-        """Keep a second caller from working on the session at the same time."""
-        if not self._work.acquire(blocking=False):
-            raise TurnRunning(action)
-        try:
-            yield
-        finally:
-            self._work.release()
-            self._driver.notify()
 
-    @contextmanager
-    def _wanting(self, wanted: Wanted[Any]) -> Iterator[None]:
-        """Want a result of a type of what is done meanwhile."""
-        hooked = self._driver.hooked
-        # It looks at what the host's hooks have made of an answer, and not before they have.
-        hooks = hooked.use(hooked.hooks.with_last(wanted))
-        self._offer_more(wanted.tools)
-        try:
-            yield
-        finally:
-            hooked.use(hooks)
-            self._offer_more(None)
+def approval_required(requests: tuple[ApprovalRequest, ...], state: State) -> ApprovalRequiredError:
+    """Build the error for approvals that nobody can answer."""
+    usage = Usage() if state.turn is None else state.turn.usage
+    return ApprovalRequiredError(requests, transcript=state.transcript.items, usage=usage)

@@ -1,39 +1,51 @@
-"""Approving: what a host's `on_approval` says of an ask, whatever it does instead of saying it."""
+"""Asks a host's `on_approval` and turns whatever it does into a decision."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
 from agentkit_core import ApprovalRequest
-from agentkit_loop._sync import settled
 from agentkit_loop.kernel._status import ApprovalDecision
+from agentkit_tools_core.sync import NeedsEventLoop, await_if_needed, run_at_once
 
 OnApproval = Callable[
     [ApprovalRequest], bool | ApprovalDecision | Awaitable[bool | ApprovalDecision]
 ]
-"""Answers an ask, on the thread of the run; an async one needs an event loop. If it raises, or
-answers anything else, the call is denied."""
+"""Answers an approval request, on the thread of the run; an async one needs an event loop.
+
+If it raises, or returns anything else, the call is denied."""
 
 
-async def decision_on(on_approval: OnApproval, ask: ApprovalRequest) -> ApprovalDecision:
-    """Ask the host about an ask; never raises but for what is no `Exception`."""
+async def decide_approval(on_approval: OnApproval, request: ApprovalRequest) -> ApprovalDecision:
+    """Ask the host about an approval; an `Exception` of the host denies it."""
     try:
-        answer = await settled(on_approval(ask))
+        answer = await await_if_needed(on_approval(request))
         if isinstance(answer, bool):
             return ApprovalDecision(approve=answer)
         if isinstance(answer, ApprovalDecision):
             return answer
-        # "no" must not pass for a yes.
-        raise TypeError(f"it answers yes or no, not with {type(answer).__name__}")
+        # The string "no" is true, and must not count as a yes.
+        raise TypeError(
+            f"on_approval returned {type(answer).__name__}; return True, False or an "
+            f"ApprovalDecision"
+        )
     except Exception as error:
-        return denied_for(error, ask)
+        return _deny_after(error, request)
 
 
-def denied_for(error: Exception, ask: ApprovalRequest) -> ApprovalDecision:
-    """Deny a call because the host could not be asked: whoever guards must not fail open."""
-    import logging  # takes long to load, and a run without a fault needs none
+def decide_approval_blocking(on_approval: OnApproval, request: ApprovalRequest) -> ApprovalDecision:
+    """Ask the host about an approval, without an event loop; an async `on_approval` denies it."""
+    try:
+        return run_at_once(decide_approval(on_approval, request))
+    except NeedsEventLoop as error:
+        return _deny_after(error, request)
+
+
+def _deny_after(error: Exception, request: ApprovalRequest) -> ApprovalDecision:
+    """Deny a call because asking the host failed, and log why."""
+    import logging  # slow to import, and a run without a fault does not need it
 
     logging.getLogger("agentkit_loop").error(
-        "on_approval failed for %s; the call is denied", ask.id, exc_info=error
+        "on_approval failed for %s; the call is denied", request.id, exc_info=error
     )
     return ApprovalDecision(approve=False, reason=f"Approval could not be asked for: {error}")

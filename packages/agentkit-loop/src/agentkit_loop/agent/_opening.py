@@ -1,18 +1,18 @@
-"""What an agent is assembled of, and how a session of it begins, or goes on."""
+"""What an agent is made of, and how a session of it starts or goes on."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId
 from agentkit_loop.agent._on_approval import OnApproval
-from agentkit_loop.drivers._event_dispatcher import Teller
-from agentkit_loop.drivers._parts import Parts
+from agentkit_loop.drivers._event_dispatcher import EventDispatcher
+from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook, Hooks
 from agentkit_loop.extensions._mutators import Mutator
@@ -24,16 +24,15 @@ from agentkit_loop.persistence._snapshot import Head, decode_head, decode_state
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
 from agentkit_tools_core import Executor, hidden_specs
 
-if TYPE_CHECKING:  # neither driver is loaded before it is used
-    from agentkit_loop.drivers._engine import Stepper
 
-
-class Begun(Struct, frozen=True):
-    """A session that is about to begin, or to go on.
+class SessionStart(Struct, frozen=True):
+    """What a new or resumed session begins with.
 
     Attributes:
-        head: What was saved; None for a new session.
-        saves: The number of the last save there is.
+        state: Its state.
+        effects: What `start` or `resume` returned, to be carried out first.
+        head: What was saved of it; None for a new session.
+        saves: The sequence number of the last save; 0 if it was never saved.
     """
 
     state: State
@@ -41,20 +40,36 @@ class Begun(Struct, frozen=True):
     head: Head | None = None
     saves: int = 0
 
-    def begin(self, driver: Stepper) -> None:
-        """Have a driver carry out what there is to begin with."""
-        driver.begin(self.head, self.effects)
 
+class ParentRun(Struct, frozen=True):
+    """The run whose tool a session is.
 
-class Inner(Struct, frozen=True):
-    """What ties a session to the run whose tool it is."""
+    Attributes:
+        budget: The tool call's share of that run's budget; None if it has none.
+        hook: Called before all hooks of the session's agent.
+    """
 
-    above: TurnBudget | None
+    budget: TurnBudget | None
     hook: Hook
 
 
-class Assembly(Struct, frozen=True, kw_only=True):
-    """What an agent is assembled of; see `Agent`."""
+class AgentParts(Struct, frozen=True, kw_only=True):
+    """What an agent is made of; see the arguments of `Agent`.
+
+    Attributes:
+        model: The language model.
+        executor: Checks and runs tool calls.
+        instructions: The items before the transcript in each request.
+        options: The options of all model calls; None means the model's defaults.
+        config: How the loop behaves.
+        hooks: The host's hooks.
+        mutators: The host's mutators.
+        reporters: Called with each event.
+        on_approval: Answers approval requests; None leaves them to the host.
+        dependencies: Objects for tools, by type.
+        clock: The time, and waits.
+        jitter: Returns a random number between 0 and 1.
+    """
 
     model: Model | BlockingModel
     executor: Executor
@@ -70,8 +85,8 @@ class Assembly(Struct, frozen=True, kw_only=True):
     jitter: Callable[[], float]
 
     @property
-    def detaches(self) -> bool:
-        """Whether some tool may go on in the background."""
+    def has_background_tools(self) -> bool:
+        """Whether a tool, hidden ones included, may go on in the background."""
         specs = (*self.executor.specs(), *hidden_specs(self.executor.source))
         return any(spec.annotations.detach_after_s is not None for spec in specs)
 
@@ -81,17 +96,17 @@ class Assembly(Struct, frozen=True, kw_only=True):
             mutators=bool(self.mutators), request=True, finish=bool(self.hooks.finish)
         )
 
-    def begun(
+    def start(
         self, session_id: SessionId, *, history: Iterable[Item] = (), saved: Saved | None = None
-    ) -> Begun:
-        """Begin a session, or go on with what a store has of it.
+    ) -> SessionStart:
+        """Start a session, or go on with the one that a store has.
 
         Raises:
             TranscriptError: The history breaks a rule.
             RecordError: What is stored cannot be read.
         """
         if saved is not None:
-            return self._going_on(decode_head(saved), saved.seq)
+            return self._go_on(decode_head(saved), saved.seq)
         state, effects = start(
             session_id,
             model=self.model.name,
@@ -102,53 +117,51 @@ class Assembly(Struct, frozen=True, kw_only=True):
             hooks=self._hook_points,
             now=self.clock.now_ms(),
         )
-        return Begun(state, effects)
+        return SessionStart(state, effects)
 
-    def resumed(self, snapshot: bytes) -> Begun:
+    def resume(self, snapshot: bytes) -> SessionStart:
         """Go on with a session from a snapshot.
 
         Raises:
-            RecordError: It is no snapshot, or one of a newer version.
+            RecordError: The bytes are not a valid snapshot, or one of a newer version.
         """
-        return self._going_on(Head(state=decode_state(snapshot)), 0)
+        return self._go_on(Head(state=decode_state(snapshot)), 0)
 
-    def _going_on(self, head: Head, saves: int) -> Begun:
+    def _go_on(self, head: Head, saves: int) -> SessionStart:
         state = replace(head.state, model=self.model.name)
         state, effects = resume(state, hooks=self._hook_points, now=self.clock.now_ms())
-        return Begun(state, effects, head, saves)
+        return SessionStart(state, effects, head, saves)
 
-    def parts(self, begun: Begun, store: object, inner: Inner | None) -> Parts:
-        """Make the parts of a session's driver.
+    def engine_setup(self, begin: SessionStart, parent: ParentRun | None) -> EngineSetup:
+        """Build the setup of a session's engine.
 
         Args:
-            begun: The session.
-            store: Where it is kept, in the driver's own form; None means nowhere.
-            inner: The run whose tool it is, if it is one.
+            begin: What the session begins with.
+            parent: The run whose tool it is; None for a session of its own.
         """
-        seq = 0 if begun.head is None else begun.head.seq
-        session_id = begun.state.session_id
-        return Parts(
-            state=begun.state,
+        seq = 0 if begin.head is None else begin.head.seq
+        session_id = begin.state.session_id
+        return EngineSetup(
+            state=begin.state,
             executor=self.executor,
-            teller=Teller(session_id, self.clock.now_ms, self.reporters, seq=seq),
+            events=EventDispatcher(session_id, self.clock.now_ms, self.reporters, seq=seq),
             clock=self.clock,
             jitter=self.jitter,
             dependencies=self.dependencies,
-            hooks=self.hooks if inner is None else self.hooks.with_first(inner.hook),
+            hooks=self.hooks if parent is None else self.hooks.with_first(parent.hook),
             mutators=self.mutators,
-            above=None if inner is None else inner.above,
-            store=store,
-            saves=begun.saves,
+            parent_budget=None if parent is None else parent.budget,
+            saves=begin.saves,
         )
 
 
-def chance() -> float:
-    """Give a random number between 0 and 1."""
-    from random import random  # loaded late: whoever embeds the kernel alone may have none
+def random_jitter() -> float:
+    """Return a random number between 0 and 1."""
+    from random import random  # imported late: platforms that only embed the kernel may lack it
 
     return random()  # noqa: S311
 
 
-def new_id() -> SessionId:
-    """Make up a name for a session."""
+def new_session_id() -> SessionId:
+    """Make a session id that no other session has."""
     return SessionId(f"session-{os.urandom(12).hex()}")

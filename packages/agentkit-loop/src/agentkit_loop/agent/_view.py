@@ -1,4 +1,4 @@
-"""Views: a session as it stands at one moment, for whoever shows it."""
+"""A view of a session as it stands at one moment, for user interfaces."""
 
 from __future__ import annotations
 
@@ -20,26 +20,33 @@ from agentkit_core import (
 from agentkit_loop._result import TurnResult
 from agentkit_loop.kernel._table import Phase
 
-if TYPE_CHECKING:  # neither driver is loaded before it is used
-    from agentkit_loop.drivers._engine import Stepper
+if TYPE_CHECKING:  # the drivers are imported only where they are used
+    from agentkit_loop.drivers._engine import Engine
 
 
 class SessionView(Struct, frozen=True, kw_only=True):
     """A session as it stands at one moment.
 
     Attributes:
-        options: How the model is asked: thinking level, tool choice, …
+        session_id: The session's id.
+        phase: What the session is doing.
+        model: The name of the model that is called.
+        options: The options of the next model call: thinking level, tool choice and so on.
+        instructions: The items before the transcript in each request; often empty.
         tools: The names of the tools that the model is offered, in order.
-        turn_id: The turn that runs.
-        usage: What that turn has used so far; nothing where none runs.
-        answer: The answer that is being streamed, as far as it has come.
+        transcript: The items of the conversation so far.
+        turn_id: The running turn; None if none runs.
+        usage: What that turn has used so far; zero if none runs.
+        answer: The response that is being read, as far as it has come; None if none is.
         pending_calls: Calls of the running round that have no result yet, in call order.
         background_calls: Calls that go on in the background, oldest first.
-        pending_approvals: What waits for a person: of background calls, then in call order.
-        queued: What waits for the next turn, oldest first.
-        steering: What waits for the running turn's next model call, oldest first.
-        last: What the last turn came to, of those that ended since the session was opened.
-        reporter_failures: How often reporters have failed.
+        pending_approvals: Requests that wait for an answer: of background calls, then in call
+            order.
+        queued: Items that wait for the next turn, oldest first.
+        steering: Items that wait for the running turn's next model call, oldest first.
+        last: The result of the last turn that ended since the session was opened; None if none
+            did.
+        reporter_failures: How often reporters have failed, all reporters together.
     """
 
     session_id: SessionId
@@ -67,12 +74,12 @@ class SessionView(Struct, frozen=True, kw_only=True):
 
     @property
     def thinking(self) -> ThinkingLevel | None:
-        """How hard the model is told to think; None leaves it to the model."""
+        """How hard the model thinks; None leaves it to the model."""
         return self.options.thinking
 
     @property
     def error(self) -> str | None:
-        """What went wrong with the last turn; None if nothing did, or a turn runs again."""
+        """What went wrong in the last turn; None if nothing did, or a turn runs again."""
         if self.last is None or self.is_running:
             return None
         if self.last.failure is not None:
@@ -80,9 +87,9 @@ class SessionView(Struct, frozen=True, kw_only=True):
         return self.last.error
 
 
-def view_of(driver: Stepper) -> SessionView:
-    """Look at what a driver drives."""
-    state, reading = driver.state, driver.answering
+def view_of(engine: Engine) -> SessionView:
+    """Build the view of an engine's session."""
+    state, reading = engine.state, engine.runner.reading
     calls = () if state.turn is None else state.turn.calls
     return SessionView(
         session_id=state.session_id,
@@ -90,9 +97,9 @@ def view_of(driver: Stepper) -> SessionView:
         model=state.model,
         options=state.once or state.options,
         instructions=state.instructions,
-        tools=tuple(spec.name for spec in driver.executor.specs(state.added_tools)),
+        tools=tuple(spec.name for spec in engine.executor.specs(state.added_tools)),
         transcript=state.transcript.items,
-        turn_id=None if state.turn is None else state.turn.id,
+        turn_id=engine.turn_id,
         usage=Usage() if state.turn is None else state.turn.usage,
         answer=None if reading is None else reading.fold.partial(),
         pending_calls=tuple(call.id for call in calls if call.result is None),
@@ -100,6 +107,6 @@ def view_of(driver: Stepper) -> SessionView:
         pending_approvals=state.pending_approvals,
         queued=tuple(item for batch in state.inputs for item in batch),
         steering=tuple(item for batch in state.steer for item in batch),
-        last=driver.last_result,
-        reporter_failures=driver.teller.failures,
+        last=engine.host_queue.last_result,
+        reporter_failures=engine.events.failures,
     )

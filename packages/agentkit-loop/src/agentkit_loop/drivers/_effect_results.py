@@ -1,4 +1,4 @@
-"""Answers: what came of an effect, put in the kernel's words."""
+"""The kernel inputs that answer effects, built from what the executor or the model returned."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from agentkit_tools_core import (
     error_result,
 )
 
-_PLAIN: Final = RunRules()
+_DEFAULT_RULES: Final = RunRules()
 
 
-def verdict_on(
+def preflight_answer(
     effect: Preflight,
     verdict: Allowed | Refused | NeedsApproval,
     annotations: ToolAnnotations | None,
 ) -> Input:
-    """Make the answer of a preflight.
+    """Build the answer to a preflight.
 
     Args:
-        effect: What was asked.
-        verdict: What the executor says.
-        annotations: What the tool says of itself; None where there is no such tool.
+        effect: The preflight.
+        verdict: The executor's verdict.
+        annotations: The tool's annotations; None if there is no such tool.
     """
     if isinstance(verdict, Refused):
         return PreflightRefused(effect.id, verdict.result, verdict.stop)
-    rules = _PLAIN if annotations is None else _rules_of(annotations)
+    rules = _DEFAULT_RULES if annotations is None else _run_rules(annotations)
     if isinstance(verdict, Allowed):
         return PreflightAllowed(effect.id, rules, verdict.input)
     return PreflightAsked(effect.id, requests=verdict.requests, rules=rules, input=verdict.input)
 
 
-def _rules_of(annotations: ToolAnnotations) -> RunRules:
+def _run_rules(annotations: ToolAnnotations) -> RunRules:
     return RunRules(
         exclusive=annotations.exclusive,
         repeatable=annotations.read_only or annotations.idempotent,
@@ -58,8 +58,8 @@ def _rules_of(annotations: ToolAnnotations) -> RunRules:
     )
 
 
-def came_of(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | ToolAsked:
-    """Make the answer of a tool that was run."""
+def tool_answer(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | ToolAsked:
+    """Build the answer to a tool run."""
     if isinstance(outcome, Suspension):
         return ToolAsked(
             effect.id,
@@ -70,19 +70,20 @@ def came_of(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDone | 
     return ToolDone(effect.id, outcome.result, outcome.stop)
 
 
-def lost(effect: StartTool) -> ToolDone:
-    """Make the answer of a tool that ended without one."""
+def interrupted_answer(effect: StartTool) -> ToolDone:
+    """Build the answer to a tool run that was interrupted and returned nothing."""
     text = f"{effect.call.name} was cancelled from within; it may have had an effect."
     result = error_result(effect.call.id, text, ToolFailure.INTERRUPTED, started=True)
     return ToolDone(effect.id, result)
 
 
-def failed_call(error: Exception) -> ResponseFailed:
-    """Make the end of an answer of a model call that raised.
+def failed_response(error: Exception) -> ResponseFailed:
+    """Build the end of a response from an exception of the model's iterator.
 
     Raises:
-        AgentkitError: It is the host's own mistake, such as a missing key, and no failure of
-            the turn. What the model cannot express is one.
+        AgentkitError: The host made a mistake, such as a missing key, so the turn must not go on
+            as if the provider had failed. `NormalizeError`, for what the model cannot express,
+            is a failure of the turn.
     """
     kind = FailureKind.PROTOCOL
     if isinstance(error, NormalizeError):
@@ -90,8 +91,8 @@ def failed_call(error: Exception) -> ResponseFailed:
     elif isinstance(error, AgentkitError):
         raise error
     else:
-        # A fault of whoever wrote the model, who needs to know where it is.
-        import logging  # takes long to load, and a run without a fault needs none
+        # A fault in the model's code: its author needs the traceback.
+        import logging  # slow to import, and a run without a fault does not need it
 
         logging.getLogger("agentkit_loop").error("the model raised", exc_info=error)
     return ResponseFailed(
@@ -99,8 +100,8 @@ def failed_call(error: Exception) -> ResponseFailed:
     )
 
 
-def log_unclosed(error: Exception) -> None:
-    """Note that a response could not be closed; the run goes on."""
-    import logging  # takes long to load, and a run without a fault needs none
+def log_close_failure(error: Exception) -> None:
+    """Log that a response could not be closed; the run goes on."""
+    import logging  # slow to import, and a run without a fault does not need it
 
     logging.getLogger("agentkit_loop").warning("a response was not closed cleanly: %r", error)

@@ -1,28 +1,25 @@
-"""What every driver does alike: step the kernel, and carry out what needs no waiting.
+"""The engine of a session: steps the kernel and carries out the effects that need no waiting.
 
-Effects that take time are left in `pending`, for the driver to perform in its own way. Where there
-is a store, nothing that follows from a step is carried out before the step is saved: what was
-decided waits in `outbox` until the driver has flushed it. Only aborts are not waited for; work
-that is given up is given up in any case.
+Both drivers use it. Effects that take time are left in `Engine.pending` for the driver's
+`EffectRunner`. With a store, nothing that a step decided is carried out before the step is saved:
+its effects wait in the outbox. The only exception are aborts, which stop work at once.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec.structs import replace
-
-from agentkit_core import ModelResponse, ToolCallId, TurnId, Usage
-from agentkit_core.provider import ResponseFold
-from agentkit_loop._result import TurnResult
-from agentkit_loop.drivers._effect_results import verdict_on
-from agentkit_loop.drivers._hook_runner import Hooked
-from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.extensions._budget import Budget
+from agentkit_core import ModelResponse, TurnId
+from agentkit_loop.drivers._hook_runner import HookRunner
+from agentkit_loop.drivers._host_queue import HostQueue
+from agentkit_loop.drivers._instant_answers import instant_answer
+from agentkit_loop.drivers._runner import EffectRunner
+from agentkit_loop.drivers._setup import EngineSetup
+from agentkit_loop.drivers._tool_runs import ToolRuns
 from agentkit_loop.kernel._effects import (
     Abort,
+    AnsweredEffect,
     CallModel,
     CheckFinish,
     Effect,
@@ -42,366 +39,298 @@ from agentkit_loop.kernel._inputs import (
     EffectLost,
     Input,
     ToolProgressed,
-    ToolSpent,
 )
 from agentkit_loop.kernel._state import State
-from agentkit_loop.kernel._status import Finished, SessionStatus
+from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.kernel._step import step
-from agentkit_loop.persistence._outbox import Outbox, Save
-from agentkit_loop.persistence._records import Saved
+from agentkit_loop.persistence._outbox import Outbox
 from agentkit_loop.persistence._snapshot import Head
-from agentkit_tools_core import ToolInvocation
 
 
-class Answering:
-    """A model's answer while it comes."""
+class Engine:
+    """The engine of one session: state, inbox, outbox, tool runs, events and host queue.
 
-    def __init__(self, effect: CallModel, turn_id: TurnId | None) -> None:
-        self.effect = effect
-        self.turn_id = turn_id
-        self.fold = ResponseFold()
-
-
-class Stepper(ABC):
-    """Steps the kernel for one session, one input at a time.
+    Not thread-safe, except for `post`: everything else is called on the thread of the work, or
+    within `EffectRunner.call`.
 
     Args:
-        parts: What it is made of.
+        setup: The pieces it is made of.
+        has_store: Whether steps are saved before they are carried out.
+
+    Attributes:
+        runner: Runs the effects that take time; set by the driver before the first step.
+        state: The session's present state.
+        pending: Effects that take time and have not begun, in order.
+        executor: Checks and runs tool calls.
+        events: Dispatches events to the reporters.
+        hooks: Runs hooks and mutators.
+        tools: The tool calls that run.
+        host_queue: Statuses for the host.
+        outbox: What was decided and is not saved yet.
+        clock: The time, and waits.
+        jitter: Returns a random number between 0 and 1, for the length of waits.
+        has_store: Whether steps are saved before they are carried out.
+        stops_after_read: Whether work stops after each read, so that events can be handed on.
+        is_over: Whether the session was closed or suspended here.
+        save_error: Why nothing can be saved any more; None while saving works. The engine does
+            nothing once it is set.
     """
 
-    answering: Answering | None
-    """The answer that is being read."""
+    runner: EffectRunner
 
-    def __init__(self, parts: Parts) -> None:
-        self.state: State = parts.state
-        self.pending: list[Any] = []
-        """Effects that take time and were not begun, in order."""
-        self.answering = None
-        self.listened = False
-        """Whether work stops after each read, so that events can be handed on."""
-        self.teller = parts.teller
-        self.executor = parts.executor
-        self.hooked = Hooked(parts.hooks, parts.mutators)
-        self.last_result: TurnResult | None = None
-        """What the last turn came to, of those that ended here."""
-        self.broken: Exception | None = None
-        """Why nothing can be saved any more; nothing is done then."""
-        self._store = parts.store
-        self.outbox = Outbox(parts.saves)
-        self._undone: list[Effect] = []
-        self._clock = parts.clock
-        self._jitter = parts.jitter
-        self._dependencies = parts.dependencies
-        self.budget = Budget(lambda: self.state, parts.clock.now_ms, parts.above, told=self._spent)
+    def __init__(self, setup: EngineSetup, *, has_store: bool) -> None:
+        self.state: State = setup.state
+        self.pending: list[AnsweredEffect] = []
+        self.executor = setup.executor
+        self.events = setup.events
+        self.hooks = HookRunner(setup.hooks, setup.mutators)
+        self.tools = ToolRuns(setup, lambda: self.state, self.post, self._post_if_open)
+        self.host_queue = HostQueue()
+        self.outbox = Outbox(setup.saves)
+        self.clock = setup.clock
+        self.has_store = has_store
+        self.stops_after_read = False
+        self.is_over = False
+        self.save_error: Exception | None = None
+        self.jitter = setup.jitter
         self._inbox: list[Input] = []
-        self._stepping = False
-        self._over = False
-        self._steps: list[SessionStatus] = []
-        self._begun: dict[EffectId, ToolCallId] = {}
-        """Tools that run, or have run and were not answered."""
+        self._is_stepping = False
+        self._interrupted: list[Effect] = []
+        """Effects that an exception, such as a Ctrl-C, kept from being carried out."""
 
     # inputs
 
-    def feed(self, given: Input) -> None:
-        """Take an input, and carry out what follows from it and needs no waiting.
+    def begin(self, head: Head | None, effects: Sequence[Effect]) -> None:
+        """Carry out what a new or resumed session begins with.
 
-        Called within itself (by a reporter that does something to the session), the input
-        waits for its turn. With a store, what follows waits for the save.
+        Args:
+            head: What was saved of a session that goes on, perhaps in another process. Its unsent
+                events are dispatched (again). None for a new session.
+            effects: What `start` or `resume` returned.
+        """
+        self._is_stepping = True
+        try:
+            if head is not None:
+                self._carry_out(head.told)
+            if self.has_store:
+                self.outbox.take(effects)
+            else:
+                self._carry_out(effects)
+            if head is not None:
+                self._recover_effects()
+            self._run_steps()
+        finally:
+            self._is_stepping = False
+
+    def feed(self, kernel_input: Input) -> None:
+        """Step the kernel with an input and carry out what needs no waiting.
+
+        When a reporter calls this during a step, the input waits until that step is over. With a
+        store, the effects wait until they are saved.
 
         Raises:
-            Exception: What the session was decided is not saved, and cannot be: see `broken`.
+            Exception: Nothing can be saved any more; see `save_error`.
         """
-        if self.broken is not None:
-            raise self.broken
-        self._inbox.append(given)
-        if self._stepping:
-            return
-        self._go_through()
+        if self.save_error is not None:
+            raise self.save_error
+        self._inbox.append(kernel_input)
+        if not self._is_stepping:
+            self._step_through()
+            self.runner.after_step()
 
-    def _go_through(self) -> None:
-        self._stepping = True
-        try:
-            self.carry_out(())
-            self._decide()
-        finally:
-            self._stepping = False
+    def post(self, kernel_input: Input) -> None:
+        """Feed an input from outside the work; callable from any thread."""
 
-    def post(self, given: Input) -> None:
-        """Take an input from outside the work."""
-        self.feed(given)
+        def feed_and_save() -> None:
+            self.feed(kernel_input)
+            self.runner.save_soon()
 
-    def notify(self) -> None:  # noqa: B027  (one driver has nobody to wake)
-        """Wake whoever waits for something new."""
-
-    def _decide(self) -> None:
-        while self._inbox:
-            given = self._inbox.pop(0)
-            self.state, effects = step(self.state, given, self._clock.now_ms())
-            # How far a tool is changes nothing that has to be saved.
-            if self._store is None or (type(given) is ToolProgressed and not self.is_unsaved):
-                self.carry_out(effects)
-                continue
-            self.outbox.take(effects)
-            for effect in effects:
-                if isinstance(effect, Abort):
-                    self._abort(effect)
-
-    def carry_out(self, effects: Iterable[Effect]) -> None:
-        """Carry out effects in order, as far as they need no waiting.
-
-        Where something strikes in between (a Ctrl-C while a reporter prints), the rest is carried
-        out with those that come next.
-        """
-        waiting = [*self._undone, *effects] if self._undone else list(effects)
-        done = 0
-        try:
-            for effect in waiting:
-                done += 1
-                _FIRE[type(effect)](self, effect)
-        finally:
-            self._undone = waiting[done:]
+        self.runner.call(feed_and_save)
 
     def cancel(self) -> None:
-        """Cancel the turn, keeping what came of an answer; nothing to do when none runs."""
-        if self.state.turn is not None and self.broken is None and not self._over:
-            self.feed(Cancel(self._partial()))
+        """Cancel the running turn and keep what has come of its response; else do nothing."""
+        if self.state.turn is not None and self.save_error is None and not self.is_over:
+            self.feed(Cancel(self._partial_response()))
 
     def close(self) -> None:
-        """End the session; a turn that runs is cancelled."""
-        self.feed(Close(self._partial()))
+        """End the session; a running turn is cancelled."""
+        self.feed(Close(self._partial_response()))
 
-    def _partial(self) -> ModelResponse | None:
-        reading = self.answering
+    def interrupt(self) -> None:
+        """Cancel the turn because an exception leaves the driver."""
+        self.cancel()
+        # What an exception left undone belongs to this turn, not to the next one.
+        self._step_through()
+        # One exception is enough: a failure of a reporter during this would be raised later.
+        self.events.stopped_by = None
+
+    def _post_if_open(self, kernel_input: Input) -> None:
+        if self.save_error is None and not self.is_over:
+            self.post(kernel_input)
+
+    def _partial_response(self) -> ModelResponse | None:
+        reading = self.runner.reading
         if reading is None or not self.is_wanted(reading.effect.id):
             return None
         return reading.fold.cancel()
 
-    # saving
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the session was closed or suspended."""
-        return self._over
-
-    @property
-    def is_unsaved(self) -> bool:
-        """Whether something was decided that is not saved for sure, and so not carried out."""
-        return bool(self.outbox)
-
-    def begin_save(self) -> tuple[Save, bytes]:
-        """Take what is to be saved, and the head that says so; see `Outbox.begin`."""
-        return self.outbox.begin(self.state, self.teller.seq)
-
-    def end_save(self, save: Save) -> None:
-        """Carry out what is saved now; what follows from that is to be saved next."""
-        self.outbox.end()
-        self._stepping = True
-        try:
-            out = self.state.out
-            self.carry_out(
-                effect
-                for effect in save.effects
-                if (effect_id := getattr(effect, "id", None)) is None or effect_id in out
-            )
-            self._decide()
-        finally:
-            self._stepping = False
-
-    def find_save(self, stored: Saved | None) -> None:
-        """Go on after a save that was in doubt, now that it is known what is stored."""
-        save = self.outbox.find(stored)
-        if save is not None:
-            self.end_save(save)
-
-    def fail_save(self, error: Exception) -> None:
-        """Do nothing any more: what was decided could not be saved."""
-        self.broken = error
-        self.outbox.clear()
-        self.pending.clear()
-        for effect_id in self.state.out:
-            self.stop_work(effect_id)
-
-    def begin(self, head: Head | None, effects: Sequence[Effect]) -> None:
-        """Carry out what there is to begin with.
-
-        Args:
-            head: What was saved of a session that goes on, in another process maybe; what may
-                not have been told is told again. None for a new one.
-            effects: What starting or resuming asks for.
-        """
-        self._stepping = True
-        try:
-            if head is not None:
-                self.carry_out(head.told)
-            if self._store is None:
-                self.carry_out(effects)
-            else:
-                self.outbox.take(effects)
-            if head is not None:
-                self._take_over()
-            self._decide()
-        finally:
-            self._stepping = False
-
-    def _take_over(self) -> None:
+    def _recover_effects(self) -> None:
+        """Run again what had not begun before a crash; report everything else as lost."""
         for effect in list(self.state.out.values()):
             if isinstance(effect, StartTool) and not effect.started:
                 self.pending.append(effect)
             else:
                 self._inbox.append(EffectLost(effect.id))
 
-    def snapshot(self) -> State:
-        """The state as whoever goes on from it has to see it: what runs here is lost there."""
-        state = self.state  # read once: others may step meanwhile
-        out = {
-            effect_id: replace(effect, started=True)
-            if isinstance(effect, StartTool) and effect_id in self._begun
-            else effect
-            for effect_id, effect in state.out.items()
-        }
-        return replace(state, out=out)
+    # steps
 
-    # what the host is handed
+    def _step_through(self) -> None:
+        self._is_stepping = True
+        try:
+            self._carry_out(())
+            self._run_steps()
+        finally:
+            self._is_stepping = False
 
-    def take_step(self) -> SessionStatus | None:
-        """Take the next step for the host; None while there is something to perform first.
+    def _run_steps(self) -> None:
+        while self._inbox:
+            kernel_input = self._inbox.pop(0)
+            self.state, effects = step(self.state, kernel_input, self.clock.now_ms())
+            # The progress of a tool changes nothing that would have to be saved.
+            if not self.has_store or (type(kernel_input) is ToolProgressed and not self.outbox):
+                self._carry_out(effects)
+                continue
+            self.outbox.take(effects)
+            for effect in effects:
+                if isinstance(effect, Abort):
+                    _abort(self, effect)
 
-        A turn that is over is handed over at once; what is asked of the host comes when
-        everything else is done, as it stands then.
+    def _carry_out(self, effects: Iterable[Effect]) -> None:
+        """Carry out effects in order; those that take time are left in `pending`.
+
+        If an exception interrupts this, such as a Ctrl-C in a reporter, the remaining effects are
+        carried out before the next ones.
         """
-        if self._steps and (isinstance(self._steps[0], Finished) or not self.is_at_work):
-            return self._steps.pop(0)
-        return None
+        waiting = [*self._interrupted, *effects] if self._interrupted else list(effects)
+        done = 0
+        try:
+            for effect in waiting:
+                done += 1
+                _CARRY_OUT[type(effect)](self, effect)
+        finally:
+            self._interrupted = waiting[done:]
 
-    def drop_steps(self) -> None:
-        """Hand nothing over of what is past: whoever begins a turn asks for that turn's end."""
-        self._steps.clear()
+    def carry_out_saved(self, effects: Iterable[Effect]) -> None:
+        """Carry out the effects of a save, except those that were aborted meanwhile."""
+        self._is_stepping = True
+        try:
+            out = self.state.out
+            self._carry_out(
+                effect
+                for effect in effects
+                if not isinstance(effect, AnsweredEffect) or effect.id in out
+            )
+            self._run_steps()
+        finally:
+            self._is_stepping = False
+
+    def fail_save(self, error: Exception) -> None:
+        """Stop everything: what was decided could not be saved."""
+        self.save_error = error
+        self.outbox.clear()
+        self.pending.clear()
+        for effect_id in self.state.out:
+            self.runner.stop(effect_id)
+
+    # what the driver asks
 
     @property
     def turn_id(self) -> TurnId | None:
-        """The turn that runs."""
+        """The running turn; None if none runs."""
         return None if self.state.turn is None else self.state.turn.id
 
     @property
-    def is_stopped(self) -> bool:
-        """Whether a reporter wants the turn to stop."""
-        return self.teller.stopped_by is not None
-
-    @property
     def is_at_work(self) -> bool:
-        """Whether there is something to perform, to read on or to save."""
-        return bool(self.pending) or self.answering is not None or self.is_unsaved
+        """Whether an effect is to be run, a response to be read on or a step to be saved."""
+        return bool(self.pending) or self.runner.is_at_work or bool(self.outbox)
 
     @property
-    def has_word(self) -> bool:
-        """Whether there is something to do or to hand over before the host is heard."""
-        return self.is_at_work or bool(self._steps)
+    def has_news(self) -> bool:
+        """Whether there is work to do or a status for the host."""
+        return self.is_at_work or bool(self.host_queue)
 
     def is_wanted(self, effect_id: EffectId) -> bool:
         """Whether an effect is still to be answered."""
         return effect_id in self.state.out
 
-    # effects that need no waiting
-
-    def _emit(self, effect: Emit) -> None:
-        self.teller.tell(effect.event, effect.turn_id, effect.number or None)
-
-    def _yield(self, effect: Yield) -> None:
-        if self._steps and not isinstance(self._steps[-1], Finished):
-            self._steps.pop()
-        self._steps.append(effect.step)
-        if isinstance(effect.step, Finished):
-            self.last_result = effect.step.result
-
-    def _abort(self, effect: Abort) -> None:
-        call_id = self._begun.pop(effect.id, None)
-        if call_id is not None:
-            self.budget.settle(call_id)  # what it has said is in the result that it got instead
-        for waiting in self.pending:
-            if waiting.id == effect.id:
-                self.pending.remove(waiting)
-                return
-        self.stop_work(effect.id)
-
-    def _spent(self, call_id: ToolCallId, usage: Usage) -> None:
-        if self.broken is not None or self._over:
-            return
-        running = (one for one, its_call in list(self._begun.items()) if its_call == call_id)
-        effect_id = next(running, None)
-        if effect_id is not None:
-            self.on_thread(lambda: self.post(ToolSpent(effect_id, usage)))
-
-    @abstractmethod
-    def stop_work(self, effect_id: EffectId) -> None:
-        """Stop an effect that has been begun."""
-
-    @abstractmethod
-    def on_thread(self, act: Callable[[], None]) -> None:
-        """Do something where no step is under way, called from any thread; done on return."""
-
-    def _prepare(self, effect: Prepare) -> None:
-        if self.hooked.requests:
-            return self.pending.append(effect)
-        self._inbox.append(self.hooked.prepare(effect, self.state, self.executor))
-
-    def _preflight(self, effect: Preflight) -> None:
-        if self.executor.has_hooks:
-            return self.pending.append(effect)
-        verdict = self.executor.preflight(self.request_of(effect), granted=effect.granted)
-        self._inbox.append(self.judged(effect, verdict))
-
-    def judged(self, effect: Preflight, verdict: Any) -> Input:
-        """Make the answer of a preflight."""
-        return verdict_on(effect, verdict, self.executor.annotations(effect.call.name))
-
-    def request_of(self, effect: Preflight | StartTool) -> ToolInvocation:
-        """Make the executor's view of a call."""
-        call = effect.call
-        return ToolInvocation(
-            call_id=call.id,
-            name=call.name,
-            input=call.input,
-            session_id=self.state.session_id,
-            turn_id=self.turn_id,
-            metadata=call.metadata,
-        )
-
-    def interrupt(self) -> None:
-        """Cancel the turn because an exception leaves the driver."""
-        self.cancel()
-        # Whatever of a step was left undone belongs to what is over, not to what comes next.
-        self._go_through()
-        # One exception is enough; what reporters made of the cancelling would be raised late.
-        self.teller.stopped_by = None
+    def take_status(self) -> SessionStatus | None:
+        """Remove and return the next status for the host; None while there is work first."""
+        return self.host_queue.take(is_at_work=self.is_at_work)
 
     def raise_failure(self) -> None:
-        """Raise what a reporter wants raised, once, or why nothing can be saved."""
-        failure, self.teller.stopped_by = self.teller.stopped_by, None
+        """Raise, once, a failure that a reporter wants raised, or why nothing can be saved.
+
+        Raises:
+            ReporterFailed: A reporter wants the turn to stop.
+            Exception: See `save_error`.
+        """
+        failure, self.events.stopped_by = self.events.stopped_by, None
         if failure is not None:
             raise failure
-        if self.broken is not None:
-            raise self.broken
+        if self.save_error is not None:
+            raise self.save_error
 
 
-def _later(stepper: Stepper, effect: Any) -> None:
-    stepper.pending.append(effect)
+def _emit(engine: Engine, effect: Emit) -> None:
+    engine.events.dispatch(effect.event, effect.turn_id, effect.number or None)
 
 
-def _stored_with_state(stepper: Stepper, effect: Persist) -> None:
-    """Nothing: the transcript is in the state; whoever saves that has saved this."""
+def _persist(engine: Engine, effect: Persist) -> None:
+    """Do nothing: the transcript is part of the state, which is saved."""
 
 
-_FIRE: Final[Mapping[type[Effect], Callable[[Stepper, Any], None]]] = {
-    Emit: Stepper._emit,
-    Persist: _stored_with_state,
-    Yield: Stepper._yield,
-    Abort: Stepper._abort,
-    RunMutators: _later,
-    Prepare: Stepper._prepare,
-    CallModel: _later,
-    Preflight: Stepper._preflight,
-    StartTool: _later,
-    StartTimer: _later,
-    CheckFinish: _later,
+def _yield(engine: Engine, effect: Yield) -> None:
+    engine.host_queue.put(effect.step)
+
+
+def _abort(engine: Engine, effect: Abort) -> None:
+    engine.tools.abort(effect.id)
+    for waiting in engine.pending:
+        if waiting.id == effect.id:
+            engine.pending.remove(waiting)
+            return
+    engine.runner.stop(effect.id)
+
+
+def _answer_or_leave(engine: Engine, effect: Prepare | Preflight) -> None:
+    answer = instant_answer(
+        effect,
+        engine.state,
+        executor=engine.executor,
+        hooks=engine.hooks,
+        tools=engine.tools,
+    )
+    if answer is None:
+        engine.pending.append(effect)
+    else:
+        engine._inbox.append(answer)
+
+
+def _leave_pending(engine: Engine, effect: AnsweredEffect) -> None:
+    engine.pending.append(effect)
+
+
+_CARRY_OUT: Final[Mapping[type[Effect], Callable[[Engine, Any], None]]] = {
+    Emit: _emit,
+    Persist: _persist,
+    Yield: _yield,
+    Abort: _abort,
+    RunMutators: _leave_pending,
+    Prepare: _answer_or_leave,
+    CallModel: _leave_pending,
+    Preflight: _answer_or_leave,
+    StartTool: _leave_pending,
+    StartTimer: _leave_pending,
+    CheckFinish: _leave_pending,
 }
-"""How each effect is carried out as far as it needs no waiting."""
+"""How each effect is carried out, as far as that needs no waiting."""

@@ -1,9 +1,9 @@
-"""Telling: each event once to each reporter, in order, whatever the reporters do."""
+"""Dispatches each event to all reporters, in order, and isolates those that fail."""
 
 from __future__ import annotations
 
 import inspect
-from _thread import allocate_lock  # `threading` takes long to load, and some hosts have none
+from _thread import allocate_lock  # `threading` is slow to import, and some platforms lack it
 from collections.abc import Callable, Iterable
 
 from agentkit_core import SessionId, TurnId
@@ -13,32 +13,48 @@ from agentkit_loop.ports import Reporter
 
 
 def require_reporter(reporter: Reporter) -> None:
-    """Refuse what would be told nothing: the coroutine of an async function is never run.
+    """Reject a reporter that would never see an event.
 
     Raises:
-        TypeError: It cannot be called, or is an async function or an object with an async
-            `__call__`.
+        TypeError: It cannot be called, or it is an async function or an object with an async
+            `__call__`, whose coroutine would never be awaited.
     """
     if not callable(reporter):
-        raise TypeError(f"{reporter!r} is no reporter: it cannot be called with an envelope")
+        raise TypeError(
+            f"{reporter!r} is not a valid reporter: it cannot be called; "
+            f"use a function that takes an envelope"
+        )
     if any(map(inspect.iscoroutinefunction, (reporter, type(reporter).__call__))):
         raise TypeError(
-            f"{reporter!r} is an async function, and a reporter is called without await: "
-            f"make it a plain one that hands the envelope on, to a queue for instance"
+            f"{reporter!r} is not a valid reporter: it is async, and reporters are called without "
+            f"await; use a plain function, which may put the envelope on a queue"
         )
 
 
-class Teller:
-    """Puts events into envelopes and hands them to reporters.
+def require_reporters(reporters: Iterable[Reporter]) -> tuple[Reporter, ...]:
+    """Return the reporters as a tuple if all are valid; see `require_reporter`."""
+    checked = tuple(reporters)
+    for reporter in checked:
+        require_reporter(reporter)
+    return checked
 
-    A reporter that does something to the session makes further events; they are told when all
-    have seen the present one.
+
+class EventDispatcher:
+    """Puts events into envelopes and calls the reporters with them.
+
+    A reporter may act on the session and so cause further events; those are dispatched when all
+    reporters have seen the present one.
 
     Args:
-        session_id: For the envelopes.
-        now_ms: The clock.
-        reporters: Told in this order; those that `require_reporter` lets by.
-        seq: The number of the last envelope there was, for a session that goes on.
+        session_id: Goes into the envelopes.
+        now_ms: Returns the time in milliseconds since the Unix epoch.
+        reporters: Called in this order; `require_reporter` has accepted them.
+        seq: The sequence number of the last envelope, for a session that goes on; else 0.
+
+    Attributes:
+        seq: The sequence number of the last envelope.
+        failures: How often reporters have failed, all reporters together.
+        stopped_by: Why a reporter wants the turn to stop, until that has been raised; else None.
     """
 
     def __init__(
@@ -52,80 +68,88 @@ class Teller:
         self._session_id = session_id
         self._now_ms = now_ms
         self._reporters = tuple(reporters)
-        self._changing = allocate_lock()
+        self._subscribing = allocate_lock()
         self.seq = seq
-        """The number of the last envelope."""
         self._at = 0
-        self._telling = False
+        self._dispatching = False
         self._waiting: list[Envelope] = []
         self.failures = 0
-        """How often reporters have failed, all of them together."""
         # Compared by identity: a reporter need not be hashable, nor differ from another.
         self._failed: list[Reporter] = []
         self.stopped_by: ReporterFailed | None = None
-        """Why the turn has to stop, until it has been raised."""
 
     def subscribe(self, reporter: Reporter) -> Callable[[], None]:
-        """Add a reporter for what is told from now on; returns how to remove it.
+        """Add a reporter for all events from now on.
+
+        Returns:
+            A function that removes it; calling that again does nothing.
 
         Raises:
-            TypeError: It is none; see `require_reporter`.
+            TypeError: It is not a valid reporter; see `require_reporter`.
         """
         require_reporter(reporter)
-        told = True
-        with self._changing:
+        is_subscribed = True
+        with self._subscribing:
             self._reporters = (*self._reporters, reporter)
 
         def unsubscribe() -> None:
-            nonlocal told
-            with self._changing:
-                # One that was given twice goes on being told once.
-                if told:
-                    told = False
-                    at = next(at for at, one in enumerate(self._reporters) if one is reporter)
+            nonlocal is_subscribed
+            with self._subscribing:
+                # A reporter that was added twice stays once.
+                if is_subscribed:
+                    is_subscribed = False
+                    at = next(at for at, other in enumerate(self._reporters) if other is reporter)
                     self._reporters = self._reporters[:at] + self._reporters[at + 1 :]
 
         return unsubscribe
 
-    def tell(self, event: Event, turn_id: TurnId | None, number: int | None = None) -> None:
-        """Tell an event; never raises."""
+    def dispatch(self, event: Event, turn_id: TurnId | None, number: int | None = None) -> None:
+        """Dispatch an event; never raises what a reporter raises.
+
+        Args:
+            event: The event.
+            turn_id: The turn that it belongs to; None for one of the session.
+            number: Its number in the session, from 1; None for an event that leaves no trace in
+                the state.
+        """
         self.seq += 1
         now = self._now_ms()
         if now > self._at:
             self._at = now
         envelope = Envelope(self.seq, self._session_id, self._at, event, turn_id, number)
-        if self._telling:
+        if self._dispatching:
             self._waiting.append(envelope)
             return
-        self._telling = True
+        self._dispatching = True
         try:
-            if self._waiting:  # a Ctrl-C came before they were told
+            if self._waiting:  # a Ctrl-C came before they were dispatched
                 self._waiting.append(envelope)
             else:
-                self._hand_out(envelope)
+                self._call_reporters(envelope)
             while self._waiting:
-                self._hand_out(self._waiting.pop(0))
+                self._call_reporters(self._waiting.pop(0))
         finally:
-            self._telling = False
+            self._dispatching = False
 
-    def _hand_out(self, envelope: Envelope) -> None:
+    def _call_reporters(self, envelope: Envelope) -> None:
         for reporter in self._reporters:
             try:
                 reporter(envelope)
             except ReporterFailed as failure:
                 self.stopped_by = self.stopped_by or failure
             except Exception as error:
-                self._note(reporter, error)
+                self._log_failure(reporter, error)
 
-    def _note(self, reporter: Reporter, error: Exception) -> None:
+    def _log_failure(self, reporter: Reporter, error: Exception) -> None:
         self.failures += 1
-        if any(one is reporter for one in self._failed):
+        if any(other is reporter for other in self._failed):
             return
         self._failed.append(reporter)
-        import logging  # takes long to load, and a run without a fault needs none
+        import logging  # slow to import, and a run without a fault does not need it
 
         logging.getLogger("agentkit_loop").error(
-            "reporter %r failed and is told on; its further failures are only counted",
+            "reporter %r failed; it still gets all events, and its further failures are counted "
+            "but not logged",
             reporter,
             exc_info=error,
         )

@@ -1,12 +1,13 @@
-"""What hosts have a say in: requests, answers, ends of turns, the transcript.
+"""Runs hooks and mutators, and keeps the request that was prepared for the model.
 
-Everything is written once, for drivers that await and for those that cannot wait (see
-`_at_once`). What a hook raises becomes an answer that ends the turn.
+Everything that may wait is a coroutine, for both drivers; the blocking one runs it with
+`run_at_once`. An exception of a hook becomes an answer that ends the turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -19,7 +20,6 @@ from agentkit_loop.kernel._inputs import (
     Input,
     ModelFailed,
     ModelResponded,
-    MutatorsDone,
     Prepared,
 )
 from agentkit_loop.kernel._model_request import model_request
@@ -27,12 +27,15 @@ from agentkit_loop.kernel._state import State
 from agentkit_tools_core import Executor, spec_digests
 
 
-class Hooked:
+class HookRunner:
     """The hooks and mutators of a session, and the request that was prepared last.
 
     Args:
-        hooks: Asked around requests, answers and ends of turns.
+        hooks: Called around requests, responses and ends of turns.
         mutators: Shown the transcript before each model call.
+
+    Attributes:
+        hooks: The hooks that are called now; may be replaced at any time.
     """
 
     def __init__(self, hooks: Hooks, mutators: Sequence[Mutator]) -> None:
@@ -43,49 +46,47 @@ class Hooked:
         self._digests: dict[str, str] = {}
 
     @property
-    def requests(self) -> bool:
-        """Whether there are hooks that may wait before a request."""
+    def has_request_hooks(self) -> bool:
+        """Whether a hook is called before each request; it may wait."""
         return bool(self.hooks.request)
 
     @property
-    def responses(self) -> bool:
-        """Whether there are hooks that look at answers."""
+    def has_response_hooks(self) -> bool:
+        """Whether a hook is called after each response; it may wait."""
         return bool(self.hooks.response)
 
-    def use(self, hooks: Hooks) -> Hooks:
-        """Ask other hooks from now on; returns those that were asked so far."""
-        before, self.hooks = self.hooks, hooks
-        return before
-
     def request(self, state: State, executor: Executor) -> ModelRequest:
-        """Give the request that was prepared; it is made anew where it got lost."""
-        return self._request or _request_of(state, executor)
+        """Return the request that was prepared; build it again if it is gone, after a crash."""
+        return self._request or _build_request(state, executor)
 
     def forget_request(self) -> None:
-        """Keep the request no longer: no other attempt is made with it."""
+        """Drop the request: its model call succeeded, so no attempt will need it again."""
         self._request = None
 
-    def prepare(self, effect: Prepare, state: State, executor: Executor) -> Input:
-        """Make a request that no hook looks at."""
-        self._request = _request_of(state, executor)
-        return Prepared(effect.id, self._offered(self._request))
+    def prepare(self, effect: Prepare, state: State, executor: Executor) -> Prepared:
+        """Build the next request when no hook is called before it."""
+        self._request = _build_request(state, executor)
+        return Prepared(effect.id, self._digests_of(self._request))
 
-    async def prepare_hooked(self, effect: Prepare, state: State, executor: Executor) -> Input:
-        """Make a request and ask the hooks about it."""
-        try:
-            request = _request_of(state, executor)
-            found = await self.hooks.before_request(request, RunFacts.of(state))
-        except Exception as error:
-            return Prepared(effect.id, error=_told("a hook before the request", error))
-        if isinstance(found, EndTurn):
-            return Prepared(effect.id, stop=True)
-        self._request = found
-        return Prepared(effect.id, self._offered(found))
+    async def run(
+        self, effect: RunMutators | Prepare | CheckFinish, state: State, executor: Executor
+    ) -> Input:
+        """Run the hooks or mutators that an effect asks for, and return its answer."""
+        match effect:
+            case RunMutators():
+                items, facts = state.transcript.items, RunFacts.of(state)
+                return await mutate(self._mutators, items, effect, facts)
+            case Prepare():
+                return await self._prepare_with_hooks(effect, state, executor)
+            case CheckFinish():
+                return await self._check_finish(effect, state)
+            case _:
+                assert_never(effect)
 
-    async def look_at(
+    async def review_response(
         self, answer: ModelResponded | ModelFailed, state: State
     ) -> ModelResponded | ModelFailed:
-        """Ask the hooks about an answer; one that failed is none of their business."""
+        """Run the hooks that follow a response; a failed response is returned as it is."""
         if isinstance(answer, ModelFailed):
             return answer
         try:
@@ -93,40 +94,48 @@ class Hooked:
         except Exception as error:
             failure = ProviderFailure(
                 kind=FailureKind.PROTOCOL,
-                message=_told("a hook after the response", error),
+                message=_error_text("a hook after the response", error),
                 retryable=False,
             )
             failed = replace(answer.response, failure=failure)
             return ModelFailed(answer.effect_id, failed)
         return ModelResponded(answer.effect_id, response, items)
 
-    async def check_finish(self, effect: CheckFinish, state: State) -> FinishChecked:
-        """Ask the hooks whether the turn may end; one that fails lets it."""
+    async def _prepare_with_hooks(
+        self, effect: Prepare, state: State, executor: Executor
+    ) -> Prepared:
+        try:
+            request = _build_request(state, executor)
+            outcome = await self.hooks.before_request(request, RunFacts.of(state))
+        except Exception as error:
+            return Prepared(effect.id, error=_error_text("a hook before the request", error))
+        if isinstance(outcome, EndTurn):
+            return Prepared(effect.id, stop=True)
+        self._request = outcome
+        return Prepared(effect.id, self._digests_of(outcome))
+
+    async def _check_finish(self, effect: CheckFinish, state: State) -> FinishChecked:
         answer, facts = state.transcript[-1], RunFacts.of(state)
         try:
             return FinishChecked(effect.id, await self.hooks.before_finish(answer, facts))
         except Exception as error:
-            import logging  # takes long to load, and a run without a fault needs none
+            import logging  # slow to import, and a run without a fault does not need it
 
             logging.getLogger("agentkit_loop").error(
                 "a hook before the end of a turn failed; the turn ends", exc_info=error
             )
             return FinishChecked(effect.id)
 
-    async def mutate(self, effect: RunMutators, state: State) -> MutatorsDone:
-        """Show the transcript to the mutators."""
-        return await mutate(self._mutators, state.transcript.items, effect, RunFacts.of(state))
-
-    def _offered(self, request: ModelRequest) -> dict[str, str]:
-        # Specs are the same object until something changes, and digests cost more than they.
+    def _digests_of(self, request: ModelRequest) -> dict[str, str]:
+        # The executor returns the same specs until something changes, and digests are costly.
         if request.tools is not self._specs:
             self._specs, self._digests = request.tools, spec_digests(request.tools)
         return self._digests
 
 
-def _request_of(state: State, executor: Executor) -> ModelRequest:
+def _build_request(state: State, executor: Executor) -> ModelRequest:
     return model_request(state, executor.specs(state.added_tools))
 
 
-def _told(where: str, error: Exception) -> str:
+def _error_text(where: str, error: Exception) -> str:
     return f"{where} failed: {type(error).__name__}: {error}"

@@ -1,265 +1,264 @@
-"""Gathering: many things at once for one session, whose steps are taken one by one.
+"""Runs one session's effects concurrently in task groups.
 
-What goes on side by side runs in a group that ends with it. What may outlive the turn runs at
-home, in a group of the session's. Whatever comes of either is fed on the thread of the event loop,
-and saved before anything follows from it.
+Several effects at once run in a task group that ends with them. A call that may outlive the turn
+runs in the session's background group. Whatever an effect returns is fed to the engine on the
+thread of the event loop, and saved before anything follows from it.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import anyio.abc
 import anyio.from_thread
 import anyio.lowlevel
 
-from agentkit_core import ApprovalRequest, ToolCallId
-from agentkit_loop.drivers._effect_results import lost
-from agentkit_loop.drivers._parts import Parts
-from agentkit_loop.drivers._performing import Performer
+from agentkit_core import ApprovalRequest
+from agentkit_loop.drivers._background_group import BackgroundGroup
+from agentkit_loop.drivers._effect_results import interrupted_answer
+from agentkit_loop.drivers._engine import Engine
+from agentkit_loop.drivers._open_approval import OpenApproval
+from agentkit_loop.drivers._performer import Performer, Reading
+from agentkit_loop.drivers._saver import Saver
+from agentkit_loop.drivers._wakeup import Wakeup
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import Input, Resolve
 from agentkit_loop.kernel._status import ApprovalDecision
 
-_T = TypeVar("_T")
+AskHost = Callable[[ApprovalRequest], Awaitable[ApprovalDecision]]
+"""Asks the host for one approval."""
 
 
-class Gathering(Performer, ABC):
-    """Performs effects side by side, on the event loop on which it was made.
+class TaskGroupRunner:
+    """The `EffectRunner` of the concurrent driver, on the event loop on which it was made.
 
     Args:
-        parts: See `Parts`; the store is a `Store`.
-        home: Where calls run that may go on in the background; None means nowhere.
+        engine: The session's engine.
+        performer: Performs single effects.
+        saver: Saves what was decided.
+        background: Where calls run that may outlive the turn.
+
+    Attributes:
+        open_approval: The approval that the host is being asked for.
+        wakeup: Wakes those who wait for the session to change.
+        ask_host: Asks the host while other calls run; None leaves approvals until nothing runs.
     """
 
-    def __init__(self, parts: Parts, home: anyio.abc.TaskGroup | None) -> None:
-        super().__init__(parts)
-        self._home = home
-        self._at_home: dict[EffectId, ToolCallId] = {}
+    def __init__(
+        self, engine: Engine, performer: Performer, saver: Saver, background: BackgroundGroup
+    ) -> None:
+        self.open_approval = OpenApproval(engine)
+        self.wakeup = Wakeup()
+        self.ask_host: AskHost | None = None
+        self._engine = engine
+        self._performer = performer
+        self._saver = saver
+        self._background = background
         self._thread = threading.get_ident()
         self._loop = anyio.lowlevel.current_token()
-        self._scopes: dict[EffectId, anyio.CancelScope] = {}
+        self._context = copy_context()
         self._group: anyio.abc.TaskGroup | None = None
         self._running = 0
-        """How many tasks work in that group; with the last of them it takes no more."""
-        self._fault: BaseException | None = None
-        self._something_new: anyio.Event | None = None
-        self._saving: anyio.Lock | None = None
-        self._open: tuple[ApprovalRequest, anyio.CancelScope] | None = None
-        """What the host is being asked."""
-        self.asker: Callable[[ApprovalRequest], Awaitable[ApprovalDecision]] | None = None
-        """Answers asks while other calls run; None leaves them until nothing runs."""
+        """How many tasks work in the group; when the last one ends, the group takes no more."""
+        self._failure: BaseException | None = None
+        """The first exception of a task, until it is raised in the host's own task."""
         self._is_asking = False
-        self._context = copy_context()
 
-    @abstractmethod
-    async def perform(self, effect: AnsweredEffect) -> Input | None:
-        """Perform an effect; None if there is more to come."""
+    # what the engine asks
 
-    # inputs
-
-    def on_thread(self, act: Callable[[], None]) -> None:
-        """Do something on the thread of the event loop; it is done when this returns."""
-        if threading.get_ident() == self._thread:
-            act()
-        else:
-            anyio.from_thread.run_sync(act, token=self._loop)
-
-    def feed(self, given: Input) -> None:
-        """Take an input; what it brings joins the work that goes on side by side."""
-        super().feed(given)
-        self._join_in()
-
-    def _join_in(self) -> None:
-        self._send_home()
-        if self._running:
-            self._spawn()
-        if self._group is not None and self.is_stopped:
-            self._group.cancel_scope.cancel()
-        if self._open is not None:
-            self._leave_open()
-        self.notify()
-
-    def post(self, given: Input) -> None:
-        """Take an input from outside the work; where there is a store, it is saved soon."""
-        self.feed(given)
-        if self.is_unsaved and self._running and self._group is not None:
-            self._group.start_soon(self._flush_beside)
-
-    async def _flush_beside(self) -> None:
-        try:
-            await self.flush()
-        except Exception as error:
-            self._fail(error)
-
-    def notify(self) -> None:
-        """Wake whoever waits for something new."""
-        event, self._something_new = self._something_new, None
-        if event is not None:
-            event.set()
-
-    # saving
-
-    async def flush(self) -> None:
-        """Save what was decided and carry it out, until nothing is left.
-
-        Raises:
-            Exception: It could not be saved; nothing is done any more.
-        """
-        if not self.is_unsaved:
-            return
-        if self._saving is None:
-            self._saving = anyio.Lock()
-        async with self._saving:
-            while self.is_unsaved and self.broken is None:
-                await self._save()
-                self._join_in()
-
-    async def _save(self) -> None:
-        doubt = self.outbox.in_doubt
-        try:
-            # A save that has begun is waited for: only then is it known what is stored.
-            with anyio.CancelScope(shield=True):
-                if doubt:
-                    found = await self._store.load(self.state.session_id)
-                else:
-                    save, head = self.begin_save()
-                    await self._store.save(
-                        self.state.session_id, seq=self.outbox.saves + 1, head=head, log=save.log
-                    )
-        except Exception as error:
-            self.fail_save(error)
-            self._join_in()
-            raise
-        if doubt:
-            self.find_save(found)
-        else:
-            self.end_save(save)
-
-    # waiting
-
-    async def something_new(self) -> None:
-        """Wait until anything was fed, or the host's work is over.
-
-        Raises:
-            BaseException: What struck a call in the background, or why nothing can be saved.
-        """
-        self._raise_fault()
-        self.raise_failure()
-        await self.changed()
-
-    async def changed(self) -> None:
-        """Wait until anything was fed, or the host's work is over; for whoever looks on."""
-        if self._something_new is None:
-            self._something_new = anyio.Event()
-        await self._something_new.wait()
-
-    async def while_open(self, ask: ApprovalRequest, work: Awaitable[_T]) -> _T | None:
-        """Wait for an answer to an ask; None where it is not open any more.
-
-        Then somebody else has answered, or the call is not wanted any more.
-        """
-        with anyio.CancelScope() as scope:
-            self._open = ask, scope
-            try:
-                return await work
-            finally:
-                self._open = None
-        return None
-
-    def _leave_open(self) -> None:
-        if self._open is not None:
-            ask, scope = self._open
-            if self._over or self.broken is not None or ask not in self.state.pending_approvals:
-                scope.cancel()
-
-    def _raise_fault(self) -> None:
-        fault, self._fault = self._fault, None
-        if fault is not None:
-            raise fault
+    @property
+    def reading(self) -> Reading | None:
+        """The model response that is being read."""
+        return self._performer.reading
 
     @property
     def is_at_work(self) -> bool:
-        """Whether there is something to perform, to read on or to save for the turn."""
-        return super().is_at_work or self._waits_for_home
+        """Whether the turn waits for a response, or for a call in the background group."""
+        return self._performer.reading is not None or self._background.blocks_turn(
+            self._engine.state
+        )
+
+    def call(self, action: Callable[[], None], /) -> None:
+        """Run an action on the thread of the event loop; it has run when this returns."""
+        if threading.get_ident() == self._thread:
+            action()
+        else:
+            anyio.from_thread.run_sync(action, token=self._loop)
+
+    def after_step(self) -> None:
+        """Start new effects beside those that run, and wake who waits."""
+        self._start_background()
+        if self._running:
+            self._start_pending()
+        if self._group is not None and self._engine.events.stopped_by is not None:
+            self._group.cancel_scope.cancel()
+        self.open_approval.withdraw_if_closed()
+        self.notify()
+
+    def save_soon(self) -> None:
+        """Save in a task of its own while others run; else whoever works next saves."""
+        if self._engine.outbox and self._running and self._group is not None:
+            self._group.start_soon(self._flush)
+
+    def stop(self, effect_id: EffectId, /) -> None:
+        """Cancel an effect that is being performed."""
+        self._performer.stop(effect_id)
+
+    def notify(self) -> None:
+        """Wake everyone who waits for the session to change."""
+        self.wakeup.notify()
+
+    # what the driver asks
+
+    async def advance(self) -> None:
+        """Work until something has ended or, if the engine stops after reads, after one read."""
+        self.raise_failure()
+        await self._saver.flush()
+        engine = self._engine
+        answer: Input | None = None
+        if self._performer.reading is not None:
+            answer = await self._performer.read_on(self._performer.reading)
+        else:
+            self._context = copy_context()
+            self._start_background()
+            if self._next_is_inline:
+                return await self._run_inline_calls()
+            if len(engine.pending) > 1 or (engine.pending and engine.state.pending_approvals):
+                # A call that is approved meanwhile runs beside the others.
+                return await self._run_in_group()
+            if engine.pending:
+                answer = await self._performer.perform(engine.pending.pop(0))
+            elif self._background.blocks_turn(engine.state):
+                await self.something_new()
+        await self._feed(answer)
+
+    async def something_new(self) -> None:
+        """Wait until the engine is fed anything, or the host's work ends.
+
+        Raises:
+            BaseException: An exception of a background call, or why nothing can be saved.
+        """
+        self.raise_failure()
+        self._engine.raise_failure()
+        await self.wakeup.wait()
+
+    def raise_failure(self) -> None:
+        """Raise an exception that a task has left, once."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def stop_all(self) -> None:
+        """Cancel everything that runs; the session is over."""
+        self._performer.stop_all()
+        self.open_approval.withdraw_if_closed()
+        self.notify()
+
+    # one effect
 
     @property
-    def _waits_for_home(self) -> bool:
-        aside = self.state.background
-        return any(call_id not in aside for call_id in self._at_home.values())
+    def _next_is_inline(self) -> bool:
+        """Whether the next effect is a call that never waits: a group would cost more than it."""
+        effect = self._engine.pending[0] if self._engine.pending else None
+        return isinstance(effect, StartTool) and self._engine.executor.is_quick(effect.call.name)
 
-    # side by side
+    async def _run_inline_calls(self) -> None:
+        while self._next_is_inline and self._engine.events.stopped_by is None:
+            await self._feed(await self._performer.perform(self._engine.pending.pop(0)))
 
-    async def _side_by_side(self) -> None:
+    async def _feed(self, answer: Input | None) -> None:
+        if answer is not None:
+            self._engine.feed(answer)
+        if self._engine.outbox:
+            await self._saver.flush()
+
+    # several effects at once
+
+    async def _run_in_group(self) -> None:
         try:
             async with anyio.create_task_group() as self._group:
-                self._spawn()
-        except BaseExceptionGroup as group:
-            # The tasks leave theirs in `_fault`: this is what struck the host's own task, which
-            # is how trio brings a Ctrl-C. Nobody who catches that looks into a group.
-            _, struck = group.split(anyio.get_cancelled_exc_class())
-            self._fault = self._fault or (struck or group).exceptions[0]
+                self._start_pending()
+        except BaseExceptionGroup as errors:
+            # The tasks leave theirs in `_failure`: this is an exception of the host's own task,
+            # which is how trio delivers a Ctrl-C. Callers do not look into groups.
+            _, others = errors.split(anyio.get_cancelled_exc_class())
+            self._failure = self._failure or (others or errors).exceptions[0]
         finally:
             self._group, self._running = None, 0
-        self._raise_fault()
+        self.raise_failure()
 
-    def _send_home(self) -> None:
-        """Begin what may outlive the turn where it can: a call, and the timers of one."""
-        if self._home is None:
-            return
-        for effect in [one for one in self.pending if self._outlives(one)]:
-            self.pending.remove(effect)
-            call = effect.call.id if isinstance(effect, StartTool) else effect.call_id
-            self._at_home[effect.id] = call
-            self._start(self._home, self._work_at_home, effect)
-
-    def _outlives(self, effect: AnsweredEffect) -> bool:
-        match effect:
-            case StartTool(detaches=detaches):
-                return detaches
-            case StartTimer(call_id=str(call_id)):
-                return call_id in self._at_home.values() or any(
-                    isinstance(one, StartTool) and one.detaches and one.call.id == call_id
-                    for one in self.pending
-                )
-            case _:
-                return False
-
-    def _spawn(self) -> None:
+    def _start_pending(self) -> None:
         if self._group is None:
             return
-        self._send_home()
-        while self.pending:
+        self._start_background()
+        while self._engine.pending:
             self._running += 1
-            self._start(self._group, self._work, self.pending.pop(0))
-        if self.asker is not None and self.state.pending_approvals and not self._is_asking:
+            self._start(self._group, self._run_effect, self._engine.pending.pop(0))
+        if (
+            self.ask_host is not None
+            and self._engine.state.pending_approvals
+            and not self._is_asking
+        ):
             self._is_asking = True
             self._running += 1
-            self._start(self._group, self._ask_beside, self.asker)
+            self._start(self._group, self._ask_for_approvals, self.ask_host)
+
+    def _start_background(self) -> None:
+        if self._background.group is not None:
+            for effect in self._background.take(self._engine.pending):
+                self._start(self._background.group, self._run_in_background, effect)
 
     def _start(
-        self, group: anyio.abc.TaskGroup, work: Callable[[Any], Coroutine[Any, Any, None]], one: Any
+        self,
+        group: anyio.abc.TaskGroup,
+        work: Callable[[Any], Coroutine[Any, Any, None]],
+        argument: Any,
     ) -> None:
-        # Whoever approves a call lends it nothing of its own context.
-        self._context.copy().run(lambda: group.start_soon(work, one))
+        # A task gets the context of the host's work, not that of whoever approves a call.
+        self._context.copy().run(lambda: group.start_soon(work, argument))
 
-    async def _ask_beside(
-        self, asker: Callable[[ApprovalRequest], Awaitable[ApprovalDecision]]
-    ) -> None:
+    async def _run_effect(self, effect: AnsweredEffect) -> None:
         try:
-            while asks := self.state.pending_approvals:
-                decision = await self.while_open(asks[0], asker(asks[0]))
-                if decision is not None and asks[0] in self.state.pending_approvals:
-                    self.feed(Resolve(asks[0].id, decision, asks[0].call.id))
-                if self.is_unsaved:
-                    await self.flush()
+            try:
+                answer = await self._performer.perform(effect)
+            finally:
+                self._running -= 1
+            await self._feed(answer)
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:
+            self._fail(error)
+
+    async def _run_in_background(self, effect: StartTool | StartTimer) -> None:
+        try:
+            answer = await self._performer.perform(effect)
+            self._background.discard(effect.id)
+            await self._feed(answer)
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:
+            # The host gets it from whatever it asks for next, and the call is over.
+            self._failure = self._failure or error
+            if isinstance(effect, StartTool) and self._engine.save_error is None:
+                self._engine.feed(interrupted_answer(effect))
+            self.after_step()
+        finally:
+            self._background.discard(effect.id)
+            self.notify()
+
+    async def _ask_for_approvals(self, ask_host: AskHost) -> None:
+        try:
+            while requests := self._engine.state.pending_approvals:
+                request = requests[0]
+                decision = await self.open_approval.wait(request, ask_host(request))
+                if decision is not None and request in self._engine.state.pending_approvals:
+                    self._engine.feed(Resolve(request.id, decision, request.call.id))
+                if self._engine.outbox:
+                    await self._saver.flush()
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:
@@ -268,85 +267,14 @@ class Gathering(Performer, ABC):
             self._is_asking = False
             self._running -= 1
 
-    async def _work(self, effect: AnsweredEffect) -> None:
+    async def _flush(self) -> None:
         try:
-            try:
-                answer = await self._perform_one(effect)
-            finally:
-                self._running -= 1
-            if answer is not None:
-                self.feed(answer)
-            if self.is_unsaved:
-                await self.flush()
-        except anyio.get_cancelled_exc_class():
-            raise
-        except BaseException as error:
+            await self._saver.flush()
+        except Exception as error:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
         # A task group would raise it wrapped. The siblings are stopped, then it is raised.
-        self._fault = self._fault or error
+        self._failure = self._failure or error
         if self._group is not None:
             self._group.cancel_scope.cancel()
-
-    async def _work_at_home(self, effect: StartTool | StartTimer) -> None:
-        try:
-            answer = await self._perform_one(effect)
-            self._at_home.pop(effect.id, None)
-            if answer is not None:
-                self.feed(answer)
-            if self.is_unsaved:
-                await self.flush()
-        except anyio.get_cancelled_exc_class():
-            raise
-        except BaseException as error:
-            # The host gets it from whatever it asks for next, and the call is over.
-            self._fault = self._fault or error
-            if isinstance(effect, StartTool) and self.broken is None:
-                self.feed(lost(effect))
-            self._join_in()
-        finally:
-            self._at_home.pop(effect.id, None)
-            self.notify()
-
-    async def _perform_one(self, effect: AnsweredEffect) -> Input | None:
-        """Perform an effect; None if it was aborted, or if there is more to come."""
-        answer: Input | None = None
-        if not self.is_wanted(effect.id):
-            return None
-        with self._scope_of(effect.id):
-            try:
-                answer = await self.perform(effect)
-            except anyio.get_cancelled_exc_class() as error:
-                if is_cancelled():
-                    raise
-                # What waits for something that is cancelled would end its host as if it were.
-                text = f"{type(effect).__name__} was cancelled from within"
-                raise RuntimeError(text) from error
-        return answer if self.is_wanted(effect.id) else None
-
-    @contextmanager
-    def _scope_of(self, effect_id: EffectId) -> Iterator[None]:
-        with anyio.CancelScope() as scope:
-            self._scopes[effect_id] = scope
-            try:
-                yield
-            finally:
-                del self._scopes[effect_id]
-
-    def stop_work(self, effect_id: EffectId) -> None:
-        """Cancel the scope in which an effect is performed."""
-        scope = self._scopes.get(effect_id)
-        if scope is not None:
-            scope.cancel()
-
-
-def is_cancelled() -> bool:
-    """Whether someone wants the running task to end, by a scope or by asyncio's own means."""
-    if anyio.get_current_task().has_pending_cancellation():
-        return True
-    asyncio: Any = sys.modules.get("asyncio")
-    try:
-        return asyncio is not None and asyncio.current_task().cancelling() > 0
-    except RuntimeError:  # trio runs
-        return False

@@ -36,14 +36,14 @@ class Budget:
         self,
         state: Callable[[], State],
         now_ms: Callable[[], int],
-        above: TurnBudget | None = None,
+        parent: TurnBudget | None = None,
         *,
-        told: Callable[[ToolCallId, Usage], None] = lambda call_id, usage: None,
+        on_charge: Callable[[ToolCallId, Usage], None] = lambda call_id, usage: None,
     ) -> None:
         self._state = state
-        self._told = told
+        self._on_charge = on_charge
         self._now_ms = now_ms
-        self._above = above
+        self._parent = parent
         self._charged: dict[_Path, tuple[TurnId | None, Usage]] = {}
         """By call, with the turn in which it was charged last."""
 
@@ -54,7 +54,7 @@ class Budget:
 
     def limit_reached(self) -> str | None:
         """Name the limit that forbids another request, here or further up; None if none does."""
-        if self._above is not None and (limit := self._above.limit_reached()) is not None:
+        if self._parent is not None and (limit := self._parent.limit_reached()) is not None:
             return limit
         state = self._state()
         if state.turn is None:
@@ -86,9 +86,9 @@ class Budget:
         turn = self._state().turn
         _, before = self._charged.get(path, (None, Usage()))
         self._charged[path] = None if turn is None else turn.id, before + usage
-        self._told(path[0], usage)
-        if self._above is not None:
-            self._above.charge_within(path, usage)
+        self._on_charge(path[0], usage)
+        if self._parent is not None:
+            self._parent.charge_within(path, usage)
 
     def settle(self, call_id: ToolCallId) -> None:
         """Forget what a call was charged: its result is there and has it."""
@@ -100,8 +100,8 @@ class Budget:
         When it goes on, maybe in another process, it is charged anew.
         """
         self._forget(path)
-        if self._above is not None:
-            self._above.take_back(path)
+        if self._parent is not None:
+            self._parent.take_back(path)
 
     def _forget(self, path: _Path) -> None:
         for one in list(self._charged):

@@ -18,9 +18,9 @@ from typing import Any
 from msgspec import Struct
 
 from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, TurnId, Usage
-from agentkit_loop._sync import settled
 from agentkit_loop.kernel._state import State
 from agentkit_tools_core import ToolHook
+from agentkit_tools_core.sync import await_if_needed
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
@@ -136,7 +136,7 @@ class Hooks:
     ) -> ModelRequest | EndTurn:
         """Ask about a request."""
         for ask in self.request:
-            answer = await settled(ask(request, facts))
+            answer = await await_if_needed(ask(request, facts))
             if isinstance(answer, EndTurn):
                 return answer
             if answer is not None:
@@ -156,7 +156,7 @@ class Hooks:
         """
         calls = [(call.id, call.name) for call in response.item.tool_calls]
         for ask in self.response:
-            answer = await settled(ask(response, facts))
+            answer = await await_if_needed(ask(response, facts))
             if isinstance(answer, RetryAnswer):
                 return response, answer.items
             if answer is not None:
@@ -169,7 +169,7 @@ class Hooks:
         """Ask whether a turn may end."""
         said: list[Item] = []
         for ask in self.finish:
-            said += await settled(ask(answer, facts)) or ()
+            said += await await_if_needed(ask(answer, facts)) or ()
         return tuple(said)
 
 

@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from msgspec import Struct
 
 from agentkit_core import Item
-from agentkit_loop._sync import settled
 from agentkit_loop.events import MutationPoint
 from agentkit_loop.extensions._hooks import RunFacts
 from agentkit_loop.kernel._effects import RunMutators
 from agentkit_loop.kernel._inputs import MutatorsDone
+from agentkit_tools_core.sync import await_if_needed
 
 
 class Mutation(Struct, frozen=True):
@@ -39,7 +39,7 @@ async def mutate(
     mutation, names = Mutation(effect.point, facts), list[str]()
     for mutator in mutators:
         try:
-            made = await settled(mutator(items, mutation))
+            made = await await_if_needed(mutator(items, mutation))
             made = None if made is None else tuple(made)
             for item in made or ():
                 if not isinstance(item, Item):

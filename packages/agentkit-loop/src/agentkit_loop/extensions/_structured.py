@@ -79,7 +79,7 @@ class TypedResult(Generic[T]):
         return f"TypedResult({value}, {self.turn.end})"
 
 
-class Wanted(Hook, Generic[T]):
+class ResultRequest(Hook, Generic[T]):
     """A result of a type that is wanted of one prompt; looks at answers until it has come."""
 
     def __init__(self, kind: type[T], mode: ResultMode, retries: int) -> None:

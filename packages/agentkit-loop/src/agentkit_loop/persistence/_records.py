@@ -7,7 +7,7 @@ in the transcript, which only grows. So a save costs what is new, never what is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -95,6 +95,7 @@ class DamagedSave(RecordError):
         """Where that line begins, from 0; None where there are no lines."""
 
 
+@runtime_checkable
 class BlockingStore(Protocol):
     """Keeps sessions, for callers without an event loop.
 
@@ -139,6 +140,7 @@ class BlockingStore(Protocol):
         ...
 
 
+@runtime_checkable
 class Store(Protocol):
     """Keeps sessions, for asyncio and trio; one object may be a `BlockingStore` as well."""
 

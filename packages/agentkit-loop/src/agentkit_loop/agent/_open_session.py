@@ -1,0 +1,140 @@
+"""Opens sessions: connects model, driver and session object, and ends all three together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
+
+from agentkit_core import SessionId
+from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
+from agentkit_loop.agent._blocking_session import BlockingSession
+from agentkit_loop.agent._opening import AgentParts, ParentRun, SessionStart, new_session_id
+from agentkit_loop.agent._session import Session
+from agentkit_loop.extensions._budget import TurnBudget
+from agentkit_loop.extensions._hooks import Hook
+from agentkit_loop.persistence._records import Saved
+from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
+
+
+async def load_saved(store: Store, session_id: SessionId) -> Saved | None:
+    """Load what a store has of a session; None if it was never saved.
+
+    Raises:
+        WrongStoreForm: The store has no `save`.
+        RecordError: What is stored cannot be read.
+    """
+    if not isinstance(store, Store):
+        raise WrongStoreForm(store, "save")
+    return await store.load(session_id)
+
+
+def load_saved_blocking(store: BlockingStore, session_id: SessionId) -> Saved | None:
+    """Load what a store has of a session, without an event loop; see `load_saved`."""
+    if not isinstance(store, BlockingStore):
+        raise WrongStoreForm(store, "save_blocking")
+    return store.load_blocking(session_id)
+
+
+@asynccontextmanager
+async def open_session(
+    parts: AgentParts,
+    begin: SessionStart,
+    *,
+    store: Store | None = None,
+    parent: ParentRun | None = None,
+) -> AsyncIterator[Session]:
+    """Open a session for asyncio and trio.
+
+    At the end, a session with a store is left there as it stands; any other one is closed.
+
+    Args:
+        parts: What the agent is made of.
+        begin: What the session begins with.
+        store: Where it is saved; None means nowhere.
+        parent: The run whose tool it is; None for a session of its own.
+
+    Raises:
+        WrongModelForm: The model has no `open`.
+    """
+    from agentkit_loop.drivers._background_group import open_background_group  # imports anyio
+    from agentkit_loop.drivers.concurrent import ConcurrentDriver
+
+    if not isinstance(parts.model, Model):
+        raise WrongModelForm(parts.model.name, "open")
+    setup = parts.engine_setup(begin, parent)
+    model = parts.model.open(begin.state.session_id)
+    async with open_background_group(needed=parts.has_background_tools) as background:
+        driver = ConcurrentDriver(model, setup, background, store=store)
+        session = Session(driver, on_approval=parts.on_approval)
+        leave = session.close if store is None else session.suspend
+        try:
+            driver.engine.begin(begin.head, begin.effects)
+            yield session
+        except BaseException:
+            with suppress(ReporterFailed):  # the first exception is the one to raise
+                await leave()
+            raise
+        if not driver.engine.is_over:
+            await leave()
+
+
+@contextmanager
+def open_session_blocking(
+    parts: AgentParts,
+    begin: SessionStart,
+    *,
+    store: BlockingStore | None = None,
+    parent: ParentRun | None = None,
+) -> Iterator[BlockingSession]:
+    """Open a session without an event loop; see `open_session`.
+
+    Raises:
+        WrongModelForm: The model has no `open_blocking`.
+    """
+    from agentkit_loop.drivers.blocking import BlockingDriver
+
+    if not isinstance(parts.model, BlockingModel):
+        raise WrongModelForm(parts.model.name, "open_blocking")
+    setup = parts.engine_setup(begin, parent)
+    model = parts.model.open_blocking(begin.state.session_id)
+    driver = BlockingDriver(model, setup, store=store)
+    session = BlockingSession(driver, on_approval=parts.on_approval)
+    leave = session.close if store is None else session.suspend
+    try:
+        driver.engine.begin(begin.head, begin.effects)
+        yield session
+    except BaseException:
+        with suppress(ReporterFailed):  # the first exception is the one to raise
+            leave()
+        raise
+    if not driver.engine.is_over:
+        leave()
+
+
+def open_inner_session(
+    parts: AgentParts, snapshot: bytes | None, budget: TurnBudget | None, hook: Hook
+) -> AbstractAsyncContextManager[Session]:
+    """Open a session for one call of an agent's tool; see `AgentTool`.
+
+    Args:
+        parts: What the agent is made of.
+        snapshot: Where to go on; None starts a new session.
+        budget: The call's share of the outer turn's budget; None if it has none.
+        hook: Called before all hooks of the agent.
+    """
+    begin = parts.start(new_session_id()) if snapshot is None else parts.resume(snapshot)
+    return open_session(parts, begin, parent=ParentRun(budget, hook))
+
+
+def open_inner_session_blocking(
+    parts: AgentParts, snapshot: bytes | None, budget: TurnBudget | None, hook: Hook
+) -> AbstractContextManager[BlockingSession]:
+    """Open a session for one call of an agent's tool, without an event loop."""
+    begin = parts.start(new_session_id()) if snapshot is None else parts.resume(snapshot)
+    return open_session_blocking(parts, begin, parent=ParentRun(budget, hook))

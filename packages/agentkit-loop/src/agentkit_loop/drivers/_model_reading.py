@@ -1,0 +1,34 @@
+"""A model's response while it is being read."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from agentkit_core import TurnId
+from agentkit_core.provider import ResponseFold
+from agentkit_loop.kernel._effects import CallModel
+
+StreamT = TypeVar("StreamT")
+
+
+class ModelReading(Generic[StreamT]):
+    """A model's response while it is being read.
+
+    Args:
+        effect: The model call.
+        turn_id: The turn that made it.
+
+    Attributes:
+        effect: The model call.
+        turn_id: The turn that made it.
+        fold: Builds the response from the events read so far.
+        stream: The model's iterator; None until the request has been sent.
+    """
+
+    __slots__ = ("effect", "fold", "stream", "turn_id")
+
+    def __init__(self, effect: CallModel, turn_id: TurnId | None) -> None:
+        self.effect = effect
+        self.turn_id = turn_id
+        self.fold = ResponseFold()
+        self.stream: StreamT | None = None

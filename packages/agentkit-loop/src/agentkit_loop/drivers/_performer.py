@@ -1,0 +1,235 @@
+"""Performs single effects on an event loop: model calls, tools, hooks, timers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+
+from agentkit_core.provider import ModelEvent
+from agentkit_loop.drivers._effect_results import (
+    failed_response,
+    interrupted_answer,
+    log_close_failure,
+    preflight_answer,
+    tool_answer,
+)
+from agentkit_loop.drivers._engine import Engine
+from agentkit_loop.drivers._model_reading import ModelReading
+from agentkit_loop.drivers._responses import end_of_response, take_batch
+from agentkit_loop.drivers._saver import Saver, close_deadline
+from agentkit_loop.kernel._effects import (
+    AnsweredEffect,
+    CallModel,
+    CheckFinish,
+    EffectId,
+    Preflight,
+    Prepare,
+    RunMutators,
+    StartTimer,
+    StartTool,
+)
+from agentkit_loop.kernel._inputs import Input, TimerFired, ToolStarted
+from agentkit_loop.ports import AsyncClosable, ModelSession
+from agentkit_tools_core import Suspension
+
+Reading = ModelReading[AsyncIterator[Sequence[ModelEvent]]]
+
+# A sync tool cannot be stopped. A cancelled run does not wait for it; the tool can see
+# `context.cancelled`, and what it returns is dropped.
+_run_in_thread: Final = partial(anyio.to_thread.run_sync, abandon_on_cancel=True)
+
+
+class Performer:
+    """Performs one effect at a time or several at once; each answer is returned, not fed.
+
+    A response is read without a queue or a task of its own: one read is one `await` of the
+    model's iterator.
+
+    Args:
+        engine: The session's engine.
+        saver: Saves that a tool was started before it runs.
+        model: The session with the model.
+
+    Attributes:
+        reading: The response that is being read; None if none is.
+    """
+
+    def __init__(self, engine: Engine, saver: Saver, model: ModelSession) -> None:
+        self.reading: Reading | None = None
+        self._engine = engine
+        self._saver = saver
+        self._model = model
+        self._scopes: dict[EffectId, anyio.CancelScope] = {}
+        self._retired: list[ModelSession] = []
+        """Models that were replaced and are not closed yet."""
+
+    def use_model(self, model: ModelSession) -> None:
+        """Call another model from the next model call on."""
+        self._retired.append(self._model)
+        self._model = model
+
+    async def perform(self, effect: AnsweredEffect) -> Input | None:
+        """Perform an effect.
+
+        Returns:
+            Its answer; None if it was aborted, or if there is more to come.
+        """
+        engine, answer = self._engine, None
+        if not engine.is_wanted(effect.id):
+            return None
+        with anyio.CancelScope() as scope:
+            self._scopes[effect.id] = scope
+            try:
+                answer = await _PERFORM[type(effect)](self, effect)
+            except anyio.get_cancelled_exc_class() as error:
+                if is_cancelled():
+                    raise
+                # Code that waits for a cancelled task would end its host as if it were cancelled.
+                text = f"{type(effect).__name__} was cancelled from within"
+                raise RuntimeError(text) from error
+            finally:
+                del self._scopes[effect.id]
+        return answer if engine.is_wanted(effect.id) else None
+
+    async def read_on(self, reading: Reading) -> Input | None:
+        """Read a response on.
+
+        Returns:
+            The answer to the model call at the response's end; None before, and if the call was
+            aborted.
+        """
+        with anyio.CancelScope() as scope:
+            self._scopes[reading.effect.id] = scope
+            try:
+                return await self._read(reading)
+            finally:
+                del self._scopes[reading.effect.id]
+        return None
+
+    def stop(self, effect_id: EffectId) -> None:
+        """Cancel an effect if it is being performed."""
+        scope = self._scopes.get(effect_id)
+        if scope is not None:
+            scope.cancel()
+
+    def stop_all(self) -> None:
+        """Cancel all effects that are being performed."""
+        for scope in list(self._scopes.values()):
+            scope.cancel()
+
+    async def _read(self, reading: Reading) -> Input | None:
+        engine = self._engine
+        try:
+            if reading.stream is None:
+                request = engine.hooks.request(engine.state, engine.executor)
+                reading.stream = self._model.respond(request)
+            async for batch in reading.stream:
+                if not take_batch(engine, reading, batch):
+                    return None
+        except Exception as error:
+            reading.fold.feed((failed_response(error),))
+        self.reading = None
+        await _close_stream(reading)
+        answer = end_of_response(engine, reading)
+        if engine.hooks.has_response_hooks:
+            return await engine.hooks.review_response(answer, engine.state)
+        return answer
+
+    async def release(self) -> None:
+        """Close a response that is no longer wanted, and models that are no longer used."""
+        reading = self.reading
+        if reading is not None and not self._engine.is_wanted(reading.effect.id):
+            self.reading = None
+            await _close_stream(reading)
+        if self._retired and self.reading is None:
+            await self._close_retired()
+
+    async def close(self) -> None:
+        """Close the response and all models."""
+        reading, self.reading = self.reading, None
+        if reading is not None:
+            await _close_stream(reading)
+        self._retired.append(self._model)
+        await self._close_retired()
+
+    async def _close_retired(self) -> None:
+        while self._retired:
+            with anyio.CancelScope(shield=True, deadline=close_deadline()):
+                await self._retired.pop(0).close()
+
+    async def _run_hooks(self, effect: RunMutators | Prepare | CheckFinish) -> Input:
+        engine = self._engine
+        return await engine.hooks.run(effect, engine.state, engine.executor)
+
+    async def _call_model(self, effect: CallModel) -> Input | None:
+        self.reading = Reading(effect, self._engine.turn_id)
+        return await self._read(self.reading)
+
+    async def _preflight(self, effect: Preflight) -> Input:
+        executor, invocation = self._engine.executor, self._engine.tools.invocation(effect)
+        verdict = await executor.preflight_async(invocation, granted=effect.granted)
+        return preflight_answer(effect, verdict, executor.annotations(effect.call.name))
+
+    async def _run_tool(self, effect: StartTool) -> Input | None:
+        engine = self._engine
+        engine.tools.begin(effect)
+        try:
+            if engine.has_store:
+                engine.feed(ToolStarted(effect.id))
+                await self._saver.flush()
+                if not engine.is_wanted(effect.id):
+                    return None
+            context = engine.tools.context(effect)
+            outcome = await engine.executor.run(context.request, context, to_thread=_run_in_thread)
+        except anyio.get_cancelled_exc_class():
+            # A tool that waits for a task that is cancelled ends as if it were cancelled itself.
+            if is_cancelled():
+                raise
+            return interrupted_answer(effect)
+        engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
+        return tool_answer(effect, outcome)
+
+    async def _wait(self, effect: StartTimer) -> Input:
+        clock = self._engine.clock
+        await clock.sleep((effect.at - clock.now_ms()) / 1000)
+        return TimerFired(effect.id)
+
+
+def is_cancelled() -> bool:
+    """Whether the running task is to end, by a cancel scope or by asyncio's own means."""
+    if anyio.get_current_task().has_pending_cancellation():
+        return True
+    asyncio: Any = sys.modules.get("asyncio")
+    try:
+        return asyncio is not None and asyncio.current_task().cancelling() > 0
+    except RuntimeError:  # trio runs
+        return False
+
+
+async def _close_stream(reading: Reading) -> None:
+    stream: object = reading.stream
+    if isinstance(stream, AsyncClosable):
+        with anyio.CancelScope(shield=True, deadline=close_deadline()):
+            try:
+                await stream.aclose()
+            except Exception as error:
+                log_close_failure(error)
+
+
+_PERFORM: Final[
+    Mapping[type[AnsweredEffect], Callable[[Performer, Any], Awaitable[Input | None]]]
+] = {
+    RunMutators: Performer._run_hooks,
+    Prepare: Performer._run_hooks,
+    CallModel: Performer._call_model,
+    Preflight: Performer._preflight,
+    StartTool: Performer._run_tool,
+    StartTimer: Performer._wait,
+    CheckFinish: Performer._run_hooks,
+}
+"""How each effect is performed."""
