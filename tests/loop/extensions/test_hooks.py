@@ -193,7 +193,7 @@ async def test_a_response_hook_may_not_change_which_tools_are_called() -> None:
 
     assert result.end is TurnEnd.ERROR
     assert result.failure is not None
-    assert "which tools are called" in result.failure.message
+    assert "which tools a response calls" in result.failure.message
 
 
 def test_without_an_event_loop_plain_hooks_work_and_async_ones_are_refused() -> None:

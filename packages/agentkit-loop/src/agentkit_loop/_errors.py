@@ -1,18 +1,18 @@
-"""Errors of the loop: a host's mistakes, and what a host asked to be told by an exception.
+"""Errors of the loop: mistakes of the caller, and what a caller asked to get as an exception.
 
     AgentkitError
-    ├── ReporterFailed    a reporter wants its failure to stop the run
-    ├── ApprovalRequiredError    a turn waits for an approval that nobody was named to give
-    ├── TurnRunning       a turn runs already
-    ├── NothingToContinue there is nothing that the model would answer
-    ├── UnknownApproval   nobody waits for this approval
-    ├── UnknownCall       no such call is under way
-    ├── NoResult          a turn ended without the result that was wanted of it
-    ├── SessionClosed     the session is over
-    ├── WrongModelForm    the model cannot be used without an event loop, or only so
-    └── WrongStoreForm    the store cannot be used without an event loop, or only so
+    ├── ReporterFailed         a reporter stops the run
+    ├── ApprovalRequiredError  a call needs approval, and there is nobody to ask
+    ├── TurnRunning            a turn is running already
+    ├── NothingToContinue      there is nothing for the model to respond to
+    ├── UnknownApproval        no call waits for this approval
+    ├── UnknownCall            no such call is running
+    ├── NoResult               a turn ended without a valid value of the requested type
+    ├── SessionClosed          the session is over
+    ├── WrongModelForm         the model cannot be used in this kind of session
+    └── WrongStoreForm         the store cannot be used in this kind of session
 
-What a model or a tool does wrong is none of these: it is told in results and events.
+Failures of models and tools are none of these: results and events report them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agentkit_loop._result import TurnResult
 
 
 class ReporterFailed(AgentkitError):
-    """A reporter raises this when its failure is to stop the run.
+    """A reporter raises this to stop the run.
 
     The turn is cancelled, the transcript is valid, and the host gets this error. Any other
     exception of a reporter is logged and changes nothing.
@@ -30,11 +30,16 @@ class ReporterFailed(AgentkitError):
 
 
 class ApprovalRequiredError(AgentkitError):
-    """A turn waits for approvals, and the agent has no `on_approval` to give them.
+    """A call needs approval, and the agent has no `on_approval`.
 
-    In a session the turn is as it was: approve or deny, and go on with `next`. After
-    `Agent.run`, whose session is over, the conversation so far is here: `repair` it and give it
-    as the `history` of a session that can approve.
+    In a session the turn is unchanged: approve or deny the call, and go on with `next`. After
+    `Agent.run`, whose session is over, `repair` the transcript and use it as the `history` of a
+    session that can approve.
+
+    Attributes:
+        requests: The approvals that are needed.
+        transcript: All items so far; the calls of the running round have no results yet.
+        usage: What the turn has used so far.
     """
 
     def __init__(
@@ -42,36 +47,42 @@ class ApprovalRequiredError(AgentkitError):
     ) -> None:
         names = ", ".join(f"{request.call.name} ({request.summary})" for request in requests)
         super().__init__(
-            f"the turn waits for approval of {names}; give the agent an `on_approval`, or work "
-            f"with a session: approve or deny there and call `next`"
+            f"the turn waits for approval of {names}; give the agent an `on_approval`, or use a "
+            f"session: approve or deny the calls and call `next`"
         )
         self.requests = requests
         self.transcript = transcript
-        """All items so far; the calls of the running round have no results yet."""
         self.usage = usage
-        """What the turn has used so far."""
 
 
 class TurnRunning(AgentkitError):
-    """Something was asked that has to wait until the running turn is over."""
+    """A turn is running, and the action has to wait until it is over.
+
+    Attributes:
+        action: What the caller wanted to do.
+    """
 
     def __init__(self, action: str) -> None:
         super().__init__(
-            f"cannot {action} while a turn is running; use `steer` or `submit` to queue input, "
-            f"`cancel` to stop the turn, or wait for it"
+            f"cannot {action} while a turn is running; use `steer` or `submit` to queue a prompt, "
+            f"`cancel` to stop the turn, or wait until it is over"
         )
         self.action = action
 
 
 class NothingToContinue(AgentkitError):
-    """The transcript's last item asks for no answer, and nothing is queued."""
+    """There is nothing for the model to respond to: no prompt, and nothing is queued."""
 
     def __init__(self) -> None:
-        super().__init__("there is nothing that the model would answer; say something first")
+        super().__init__("there is nothing for the model to respond to; send a prompt first")
 
 
 class UnknownApproval(AgentkitError):
-    """Nobody waits for this approval: it was never asked for, resolved, or withdrawn."""
+    """No call waits for this approval: it was never requested, or is already decided.
+
+    Attributes:
+        approval_id: The id that was given.
+    """
 
     def __init__(self, approval_id: ApprovalId) -> None:
         super().__init__(
@@ -82,56 +93,76 @@ class UnknownApproval(AgentkitError):
 
 
 class UnknownCall(AgentkitError):
-    """No such call is under way: it was never made, or it has its result."""
+    """No such call is running: it was never made, or it has its result.
+
+    Attributes:
+        call_id: The id that was given.
+    """
 
     def __init__(self, call_id: ToolCallId) -> None:
         super().__init__(
-            f"no call {call_id!r} is under way; `session.view` has those that are, in "
+            f"no call {call_id!r} is running; `session.view` has those that are, in "
             f"`pending_calls` and `background_calls`"
         )
         self.call_id = call_id
 
 
 class NoResult(AgentkitError):
-    """A turn ended without the result of the type that was wanted of it."""
+    """A turn ended without a valid value of the requested type.
 
-    def __init__(self, turn: TurnResult, wanted: str, problem: str | None) -> None:
+    Attributes:
+        turn: The result of the turn.
+        type_name: The name of the type.
+        problem: What was wrong with the last value that came; None if none came.
+    """
+
+    def __init__(self, turn: TurnResult, type_name: str, problem: str | None) -> None:
         why = f"; the last attempt: {problem}" if problem else ""
         super().__init__(
-            f"the turn ended ({turn.end}) without a result of type {wanted}{why}; "
-            f"`turn` has all that came of it"
+            f"the turn ended ({turn.end}) without a valid result of type {type_name}{why}; "
+            f"`turn` has everything that it produced"
         )
         self.turn = turn
-        self.wanted = wanted
+        self.type_name = type_name
         self.problem = problem
-        """What was wrong with the last thing that came for one; None when nothing came."""
 
 
 class SessionClosed(AgentkitError):
     """The session is over."""
 
     def __init__(self) -> None:
-        super().__init__("the session is closed; open another one, with this one's transcript")
+        super().__init__(
+            "the session is over; open another one, with the transcript of this one as its history"
+        )
 
 
 class WrongModelForm(AgentkitError):
-    """The model has no form that works without an event loop, or has no other."""
+    """The model cannot be used in this kind of session, with or without an event loop.
+
+    Attributes:
+        model: The model's name.
+        missing: The method that the model would need.
+    """
 
     def __init__(self, model: str, missing: str) -> None:
+        other = "`run` and `session`" if missing == "open_blocking" else "`run_blocking`"
         super().__init__(
-            f"model {model!r} has no `{missing}`; use a model that has, or "
-            f"{'`run` and `session`' if missing == 'open_blocking' else '`run_blocking`'}"
+            f"model {model!r} has no `{missing}`; use a model that has it, or use {other}"
         )
         self.model = model
         self.missing = missing
 
 
 class WrongStoreForm(AgentkitError):
-    """The store has no form that works without an event loop, or has no other."""
+    """The store cannot be used in this kind of session, with or without an event loop.
+
+    Attributes:
+        missing: The method that the store would need.
+    """
 
     def __init__(self, store: object, missing: str) -> None:
+        other = "`session`" if missing == "save_blocking" else "`session_blocking`"
         super().__init__(
-            f"{type(store).__name__} has no `{missing}`; use a store that has, or "
-            f"{'`session`' if missing == 'save_blocking' else '`session_blocking`'}"
+            f"{type(store).__name__} has no `{missing}`; use a store that has it, or use {other}"
         )
         self.missing = missing

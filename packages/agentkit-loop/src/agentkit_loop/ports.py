@@ -1,7 +1,7 @@
-"""What a run needs from outside: a model, a clock, reporters, a store. Structural types.
+"""The ports of a run: models, stores, clocks and reporters, as structural types.
 
-Nobody has to import this to fit: whatever has these methods will do. Each port that waits
-has two forms, one to await and one that blocks, and every driver uses its own.
+Any object with these methods fits, without importing anything from here. Ports that wait have two
+forms, one to await and one that blocks; each driver uses its own.
 """
 
 from __future__ import annotations
@@ -51,37 +51,39 @@ class Closable(Protocol):
 class ModelSession(Protocol):
     """One conversation with a model.
 
-    A stateless provider rebuilds the context from each request. A stateful one may keep a
-    handle on what it has seen, and falls back to the whole history after a rewrite.
+    With a stateless provider, each request contains the whole context. With a stateful one, the
+    session may keep a handle to what the provider has seen; after a rewrite of the transcript it
+    sends the whole history again.
     """
 
     def respond(self, request: ModelRequest, /) -> AsyncIterator[Sequence[ModelEvent]]:
-        """Ask once.
+        """Call the model once.
 
         Returns:
-            Batches of events, one per network read, in order; an iterator to be closed with
-            `aclose` when it is left early, which frees the connection. The last event is a
-            `ResponseFinished` or a `ResponseFailed`: what the provider or the network does
-            wrong is an event, never an exception.
+            Batches of events in order, one batch for each network read. If the iterator is an
+            `AsyncClosable`, it is closed at the end or when it is left early, to free the
+            connection. The last event is a `ResponseFinished` or a `ResponseFailed`: failures of
+            the provider and of the network are events, not exceptions.
 
         Raises:
-            AgentkitError: The host made a mistake (a missing key); the turn is cancelled and
-                the host gets it. What the model cannot express (`NormalizeError`) fails the turn.
+            AgentkitError: The host made a mistake, such as a missing key; the turn is cancelled and
+                the host gets the error. `NormalizeError`, for items that the model cannot express,
+                fails the turn instead.
         """
         ...
 
     async def close(self) -> None:
-        """Free what the session holds; calling it again does nothing."""
+        """Free what the session holds, such as connections; calling it again does nothing."""
         ...
 
 
 @runtime_checkable
 class Model(Protocol):
-    """A model that sessions can be opened with; may be shared by many."""
+    """A language model; many sessions may share it."""
 
     @property
     def name(self) -> str:
-        """The model's id, as its provider knows it; goes into `ModelRequest.model`."""
+        """The model's id at its provider; it becomes `ModelRequest.model`."""
         ...
 
     def open(self, session_id: SessionId, /) -> ModelSession:
@@ -93,11 +95,11 @@ class BlockingModelSession(Protocol):
     """A `ModelSession` for callers without an event loop."""
 
     def respond(self, request: ModelRequest, /) -> Iterator[Sequence[ModelEvent]]:
-        """Ask once; see `ModelSession.respond`. The iterator has a `close` of its own."""
+        """Call the model once; see `ModelSession.respond`. The iterator may be a `Closable`."""
         ...
 
     def close(self) -> None:
-        """Free what the session holds; calling it again does nothing."""
+        """Free what the session holds, such as connections; calling it again does nothing."""
         ...
 
 
@@ -107,7 +109,7 @@ class BlockingModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's id, as its provider knows it."""
+        """The model's id at its provider."""
         ...
 
     def open_blocking(self, session_id: SessionId, /) -> BlockingModelSession:
@@ -116,23 +118,23 @@ class BlockingModel(Protocol):
 
 
 class Clock(Protocol):
-    """Where a driver's time comes from; the kernel is only told."""
+    """A driver's source of time; the kernel has none and is passed the time."""
 
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, UTC."""
         ...
 
     async def sleep(self, seconds: float, /) -> None:
-        """Wait, cancellably; at most 0 means not at all."""
+        """Wait, cancellably; not at all if `seconds` is 0 or less."""
         ...
 
     def sleep_blocking(self, seconds: float, /) -> None:
-        """Wait, for callers without an event loop; at most 0 means not at all."""
+        """Block the thread; not at all if `seconds` is 0 or less."""
         ...
 
 
 Reporter = Callable[[Envelope], None]
-"""Takes each event of a run, in order, on the thread of the run; must be quick.
+"""Called with each event of a run, in order, on the thread of the run; must return quickly.
 
-What it raises is logged and changes nothing, except `ReporterFailed`, which stops the turn.
+An exception is logged and changes nothing, except `ReporterFailed`, which stops the turn.
 """

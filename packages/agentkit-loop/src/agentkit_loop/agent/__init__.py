@@ -1,1 +1,1 @@
-"""Agents and sessions: what a host holds."""
+"""Agents and sessions, the objects that a host works with."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import assert_never
 
-from msgspec import Struct
-
 from agentkit_core import ApprovalRequest, Usage
+from agentkit_core.values import Record
 from agentkit_loop._errors import ApprovalRequiredError, NothingToContinue, SessionClosed
 from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.kernel._config import BackgroundDone
@@ -27,11 +26,11 @@ from agentkit_loop.kernel._status import (
 )
 
 
-class Wait(Struct, frozen=True):
+class Wait(Record, frozen=True):
     """Wait until something changes: a background call ends, or someone answers an approval."""
 
 
-class Post(Struct, frozen=True):
+class Post(Record, frozen=True):
     """Post an input and work on.
 
     Attributes:
@@ -41,7 +40,7 @@ class Post(Struct, frozen=True):
     input: HostInput
 
 
-class Ask(Struct, frozen=True):
+class Ask(Record, frozen=True):
     """Ask the host's `on_approval` about each of these that is still open, and work on.
 
     Attributes:
@@ -51,7 +50,7 @@ class Ask(Struct, frozen=True):
     requests: tuple[ApprovalRequest, ...]
 
 
-class Done(Struct, frozen=True):
+class Done(Record, frozen=True):
     """Return control to the host.
 
     Attributes:
@@ -61,7 +60,7 @@ class Done(Struct, frozen=True):
     status: Finished | WaitingForApproval
 
 
-class Raise(Struct, frozen=True):
+class Raise(Record, frozen=True):
     """Raise an error to the host.
 
     Attributes:
@@ -71,7 +70,7 @@ class Raise(Struct, frozen=True):
     error: Exception
 
 
-class Outcome(Struct, frozen=True):
+class Outcome(Record, frozen=True):
     """What working on a session has come to.
 
     Attributes:

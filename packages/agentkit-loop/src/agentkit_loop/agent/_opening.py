@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId
+from agentkit_core.values import Record
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
 from agentkit_loop.drivers._setup import EngineSetup
@@ -25,7 +25,7 @@ from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
 from agentkit_tools_core import Executor, hidden_specs
 
 
-class SessionStart(Struct, frozen=True):
+class SessionStart(Record, frozen=True):
     """What a new or resumed session begins with.
 
     Attributes:
@@ -41,7 +41,7 @@ class SessionStart(Struct, frozen=True):
     saves: int = 0
 
 
-class ParentRun(Struct, frozen=True):
+class ParentRun(Record, frozen=True):
     """The run whose tool a session is.
 
     Attributes:
@@ -53,7 +53,7 @@ class ParentRun(Struct, frozen=True):
     hook: Hook
 
 
-class AgentParts(Struct, frozen=True, kw_only=True):
+class AgentParts(Record, frozen=True, kw_only=True):
     """What an agent is made of; see the arguments of `Agent`.
 
     Attributes:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from agentkit_core import (
     ApprovalRequest,
     Item,
@@ -17,6 +15,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_core.values import Record
 from agentkit_loop._result import TurnResult
 from agentkit_loop.kernel._table import Phase
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:  # the drivers are imported only where they are used
     from agentkit_loop.drivers._engine import Engine
 
 
-class SessionView(Struct, frozen=True, kw_only=True):
+class SessionView(Record, frozen=True, kw_only=True):
     """A session as it stands at one moment.
 
     Attributes:

@@ -1,5 +1,5 @@
-"""Drivers: they carry out what the kernel asks for and tell it what came of it.
+"""Drivers: they perform the kernel's effects and feed the answers back to it.
 
-`concurrent` awaits on asyncio or trio, `blocking` needs no event loop. Neither is loaded before
-it is used.
+`concurrent` runs on asyncio or trio, `blocking` needs no event loop. Both share one engine and are
+imported only where they are used.
 """

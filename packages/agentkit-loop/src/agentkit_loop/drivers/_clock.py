@@ -1,4 +1,4 @@
-"""The clock of the machine, for drivers; the kernel has none."""
+"""The machine's clock, for drivers; the kernel is passed the time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ class SystemClock:
     """The machine's own clock."""
 
     def __init__(self) -> None:
-        import time  # loaded late: whoever embeds the kernel alone may have none
+        import time  # imported late: platforms that only embed the kernel may lack it
 
         self._time_ns, self._sleep = time.time_ns, time.sleep
 
@@ -16,11 +16,11 @@ class SystemClock:
         return self._time_ns() // 1_000_000
 
     async def sleep(self, seconds: float, /) -> None:
-        """Wait, cancellably, on whatever event loop runs."""
-        from anyio import sleep  # loaded late: whoever sleeps on an event loop has it already
+        """Wait, cancellably, on asyncio or trio; not at all if `seconds` is 0 or less."""
+        from anyio import sleep  # imported late: the blocking driver never needs it
 
         await sleep(max(seconds, 0.0))
 
     def sleep_blocking(self, seconds: float, /) -> None:
-        """Block the thread."""
+        """Block the thread; not at all if `seconds` is 0 or less."""
         self._sleep(max(seconds, 0.0))

@@ -1,8 +1,8 @@
-"""Budgets: what a turn has spent at this moment, for tools that ask models themselves.
+"""Budgets: what a turn has spent at this moment, for tools that call models themselves.
 
-The kernel counts what a tool used when its result is there. A tool that asks a model more than
-once, or runs a whole agent, says here what it uses while it goes on, and asks before each request
-whether there is anything left: so do its siblings, of the same purse.
+The kernel counts what a tool has used when the tool's result comes. A tool that calls a model more
+than once, or runs a whole agent, charges its usage to the budget as it goes. Before each model call
+it checks the limits, and so do other tools of the same turn.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from agentkit_loop.kernel._limits import Limits, Spent, is_unpriced, is_unreport
 from agentkit_loop.kernel._state import State
 
 _Path = tuple[ToolCallId, ...]
+"""A call, then the calls within it that lead to the one that used something."""
 
 
 class Budget:
-    """The purse of the turn that runs; a tool gets its `TurnBudget` by `context.get(TurnBudget)`.
+    """The budget of the running turn; a tool gets its share by `context.get(TurnBudget)`.
 
-    May be used from any thread; one call charges from one thread at a time. What is charged here
-    is not counted a second time: it stands for a call until that call's result, which has to
-    bring the same usage, is there.
+    May be used from any thread, as long as each call charges from one thread at a time. Charges
+    stand for a call only until its result comes, which has to contain the same usage; nothing is
+    counted twice.
 
     Args:
-        state: Gives the session as it stands.
-        now_ms: Says what time it is; the session hears of that only when something happens.
-        above: The purse of the run whose tool this run is; None if it is nobody's.
-        told: Takes what each call was charged, for the kernel.
+        state: Returns the session's present state.
+        now_ms: Returns the time in milliseconds; the state has only the time of the last step.
+        parent: The budget of the run whose tool this session is; None if it is no tool.
+        on_charge: Called with each charge, for the kernel.
     """
 
     def __init__(
@@ -41,88 +42,93 @@ class Budget:
         on_charge: Callable[[ToolCallId, Usage], None] = lambda call_id, usage: None,
     ) -> None:
         self._state = state
-        self._on_charge = on_charge
         self._now_ms = now_ms
         self._parent = parent
-        self._charged: dict[_Path, tuple[TurnId | None, Usage]] = {}
+        self._on_charge = on_charge
+        self._charges: dict[_Path, tuple[TurnId | None, Usage]] = {}
         """By call, with the turn in which it was charged last."""
 
     @property
     def limits(self) -> Limits:
-        """What the turn may spend."""
+        """The limits of the turn."""
         return self._state().config.limits
 
     def limit_reached(self) -> str | None:
-        """Name the limit that forbids another request, here or further up; None if none does."""
+        """Name the limit that forbids another model call; None if none does.
+
+        Limits of the run whose tool this session is count as well.
+        """
         if self._parent is not None and (limit := self._parent.limit_reached()) is not None:
             return limit
         state = self._state()
         if state.turn is None:
             return None
         turn = state.turn
-        aside = self._charged_now(state)
-        usage = sum(aside, turn.usage)
+        charged = self._present_charges(state)
         spent = Spent(
             model_calls=turn.model_calls,
-            usage=usage,
-            unreported=turn.unreported or any(map(is_unreported, aside)),
-            unpriced=turn.unpriced or any(map(is_unpriced, aside)),
+            usage=sum(charged, turn.usage),
+            unreported=turn.unreported or any(map(is_unreported, charged)),
+            unpriced=turn.unpriced or any(map(is_unpriced, charged)),
             duration_ms=max(state.clock, self._now_ms()) - turn.started_at,
         )
-        # Answers of this agent's own model are no business of its tools.
+        # The number of model calls limits the agent's own model only, not those of its tools.
         return limit_reached(replace(state.config.limits, max_model_calls=None), spent)
 
     def share(self, call_id: ToolCallId) -> TurnBudget:
-        """Give a call its own way to the purse."""
+        """Return a call's share of the budget."""
         return TurnBudget(self, call_id)
 
     def charge(self, path: _Path, usage: Usage) -> None:
-        """Count what a call has used; adds to what it was charged before.
+        """Add what a call has used to what it was charged before.
 
         Args:
-            path: The call, then the calls within it that lead to the one that used it.
-            usage: What was used.
+            path: The call, then the calls within it that lead to the one that used something.
+            usage: What was used since the last charge.
         """
         turn = self._state().turn
-        _, before = self._charged.get(path, (None, Usage()))
-        self._charged[path] = None if turn is None else turn.id, before + usage
+        _, before = self._charges.get(path, (None, Usage()))
+        self._charges[path] = None if turn is None else turn.id, before + usage
         self._on_charge(path[0], usage)
         if self._parent is not None:
             self._parent.charge_within(path, usage)
 
     def settle(self, call_id: ToolCallId) -> None:
-        """Forget what a call was charged: its result is there and has it."""
-        self._forget((call_id,))
+        """Remove the charges of a call whose result has come: the result contains them."""
+        self._remove((call_id,))
 
     def take_back(self, path: _Path) -> None:
-        """Forget, here and further up, what a call was charged that stops to ask.
+        """Remove the charges of a call that stops to ask, here and in the parent's budget.
 
-        When it goes on, maybe in another process, it is charged anew.
+        When it goes on, perhaps in another process, it is charged again for everything.
         """
-        self._forget(path)
+        self._remove(path)
         if self._parent is not None:
             self._parent.take_back(path)
 
-    def _forget(self, path: _Path) -> None:
-        for one in list(self._charged):
-            if one[: len(path)] == path:
-                self._charged.pop(one, None)
+    def _remove(self, path: _Path) -> None:
+        for charged in list(self._charges):
+            if charged[: len(path)] == path:
+                self._charges.pop(charged, None)
 
-    def _charged_now(self, state: State) -> list[Usage]:
-        """What is charged for this turn's calls and for those in the background.
+    def _present_charges(self, state: State) -> list[Usage]:
+        """Return the charges of this turn's calls and of background calls.
 
-        Nobody settles for a call that was cut short: that ends with the turn.
+        The charge of a call that was cut short is never settled; it counts until its turn ends.
         """
-        now = None if state.turn is None else state.turn.id
+        turn_id = None if state.turn is None else state.turn.id
         return [
-            used
-            for path, (turn_id, used) in list(self._charged.items())
-            if turn_id == now or path[0] in state.background
+            usage
+            for path, (charged_in, usage) in list(self._charges.items())
+            if charged_in == turn_id or path[0] in state.background
         ]
 
 
 class TurnBudget:
-    """A budget, as one call sees it."""
+    """One call's share of the running turn's budget.
+
+    Tools get it with `context.get(TurnBudget)`. May be used from any thread.
+    """
 
     def __init__(self, budget: Budget, call_id: ToolCallId) -> None:
         self._budget = budget
@@ -130,24 +136,30 @@ class TurnBudget:
 
     @property
     def limits(self) -> Limits:
-        """What the turn may spend."""
+        """The limits of the turn."""
         return self._budget.limits
 
     def limit_reached(self) -> str | None:
-        """Name the limit that forbids another request; None if none does."""
+        """Name the limit that forbids another model call; None if none does."""
         return self._budget.limit_reached()
 
     def charge(self, usage: Usage) -> None:
-        """Count what the call has used. Its result has to bring the sum of it as `usage`.
+        """Charge what the call has used since the last charge.
 
-        A call that stopped to ask says so anew when it goes on, for all that it has used.
+        The call's result has to contain the sum of all charges as its `usage`. A call that stopped
+        to ask and goes on has to charge everything again, what it used before included.
         """
         self._budget.charge((self._call_id,), usage)
 
     def charge_within(self, path: tuple[ToolCallId, ...], usage: Usage) -> None:
-        """Count what calls of a run have used that is itself this call's work."""
+        """Charge what calls of an inner run have used, which this call runs.
+
+        Args:
+            path: The inner call, then the calls within it that lead to the one that used something.
+            usage: What was used since the last charge.
+        """
         self._budget.charge((self._call_id, *path), usage)
 
     def take_back(self, path: tuple[ToolCallId, ...]) -> None:
-        """Forget what calls of that run were charged."""
+        """Remove the charges of calls of an inner run, which stop to ask."""
         self._budget.take_back((self._call_id, *path))

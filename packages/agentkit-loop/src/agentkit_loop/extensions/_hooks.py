@@ -1,13 +1,13 @@
-"""Hooks: what a host says around the model's and the tools' work. The kernel sees the outcome.
+"""Hooks: code of the host that runs around model calls, tool calls and ends of turns.
 
-    before_request   the request that would be sent: change it, or end the turn instead
-    after_response   the answer that came: annotate it, or say why it will not do
-    before_finish    the turn that would end: give the model more to do
-    before_tool, after_tool   a call: block it, change its arguments, change its result
+    before_request   sees the request before it is sent; may change it, or end the turn
+    after_response   sees the response; may change it, or reject it
+    before_finish    sees that the turn would end; may give the model more to do
+    before_tool, after_tool   see a tool call; may block it, or change its arguments or its result
 
-Each may be a plain function or async; async ones need an event loop. They are asked in the order
-in which they were given, each is shown what the last one made, and one that nobody overrides
-costs nothing. What a hook raises ends the turn as an error; around a tool, the call.
+Each may be a plain function or async; async hooks need an event loop. Hooks run in the order in
+which they were given, each on what the one before it returned. An exception of a hook ends the
+turn as an error; around a tool, it fails the call. The kernel sees only the outcome.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, TurnId, Usage
+from agentkit_core.values import Record
 from agentkit_loop.kernel._state import State
 from agentkit_tools_core import ToolHook
 from agentkit_tools_core.sync import await_if_needed
 
 
-class RunFacts(Struct, frozen=True, kw_only=True):
-    """Where a run stands when a hook or a mutator is asked.
+class RunFacts(Record, frozen=True, kw_only=True):
+    """Where a run stands when a hook or a mutator is called.
 
     Attributes:
-        model_calls: How many answers the turn has had.
-        attempt: The attempt at the model call that is under way, from 1; 0 when none is.
+        session_id: The session.
+        turn_id: The running turn; None if none runs.
+        model_calls: How many responses the turn has had.
+        attempt: The number of the present attempt at a model call, from 1; 0 if none is made.
         usage: What the turn has used so far.
     """
 
@@ -40,7 +41,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, state: State) -> RunFacts:
-        """Read them from a state."""
+        """Take them from a state."""
         turn = state.turn
         return cls(
             session_id=state.session_id,
@@ -51,45 +52,48 @@ class RunFacts(Struct, frozen=True, kw_only=True):
         )
 
 
-class EndTurn(Struct, frozen=True):
-    """End the turn here, as completed, without asking the model again."""
+class EndTurn(Record, frozen=True):
+    """Returned by a hook: end the turn here, as completed, without calling the model."""
 
 
-class RetryAnswer(Struct, frozen=True):
-    """The answer will not do: it stays in the transcript, and the model is told this.
+class RetryAnswer(Record, frozen=True):
+    """Returned by a hook: reject the response. It stays in the transcript; the model tries again.
 
     Attributes:
-        items: At least one, such as a user item that says what is wrong.
+        items: What the model is told, such as a user item that says what is wrong; at least one.
     """
 
     items: tuple[Item, ...]
 
 
 class Hook(ToolHook):
-    """What a host says around the work; override what you need."""
+    """Code of the host around the work of a run; override the methods that you need.
+
+    A method that is not overridden costs nothing.
+    """
 
     def before_request(
         self, request: ModelRequest, facts: RunFacts, /
     ) -> ModelRequest | EndTurn | Awaitable[ModelRequest | EndTurn | None] | None:
-        """Look at a request before it is sent; what is changed is changed for this one only.
+        """Look at a request before it is sent. A change applies to this request only.
 
-        The place for a context that is cut or enriched for the model's eyes (`items`), other
-        `options`, `tools` taken away, another `model` of the same provider. Asked for once per
-        model call, and again for an attempt that goes on after a crash.
+        The place to shorten or enrich the context (`items`), to set other `options`, to leave out
+        `tools`, or to call another `model` of the same provider. Called once for each model call,
+        and again if the call is repeated after a crash.
 
         Returns:
-            The request to send, `EndTurn`, or None to leave it as it is.
+            The request to send; `EndTurn` to send none; or None to send it as it is.
         """
         return None
 
     def after_response(
         self, response: ModelResponse, facts: RunFacts, /
     ) -> ModelResponse | RetryAnswer | Awaitable[ModelResponse | RetryAnswer | None] | None:
-        """Look at an answer before it is appended and its calls are run.
+        """Look at a response before it is appended and its tools are run.
 
         Returns:
-            The answer to take (its calls and their ids must be those that came), `RetryAnswer` for
-            an answer without calls, or None to leave it as it is.
+            The response to use, which must have the same tool calls with the same ids;
+            `RetryAnswer` to reject one without tool calls; or None to use it as it is.
         """
         return None
 
@@ -98,87 +102,110 @@ class Hook(ToolHook):
     ) -> Sequence[Item] | Awaitable[Sequence[Item] | None] | None:
         """Look at a turn that would end because the model has nothing more to do.
 
-        Not asked where it ends for another reason: a tool or a hook said stop, a limit, a failure.
+        Not called when the turn ends for another reason: a tool or a hook stopped it, a limit was
+        reached, or something failed.
 
         Args:
-            answer: The last answer, without calls.
+            answer: The model's last item; it has no tool calls.
             facts: Where the run stands.
 
         Returns:
-            Items that the model gets to read instead; empty or None to let it end.
+            Items for the model, so that the turn goes on; empty or None to let it end.
         """
         return None
 
 
 class Hooks:
-    """The hooks of a session, by what they override.
+    """The hooks of a session, sorted by the methods that they override.
 
     Args:
-        hooks: Asked in this order.
+        hooks: Called in this order.
+
+    Attributes:
+        all: All hooks, in order.
+        request: The `before_request` methods that hooks override, in order.
+        response: The `after_response` methods that hooks override, in order.
+        finish: The `before_finish` methods that hooks override, in order.
     """
 
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
         self.all = tuple(hooks)
-        self.request = _overriding(self.all, "before_request")
-        self.response = _overriding(self.all, "after_response")
-        self.finish = _overriding(self.all, "before_finish")
+        self.request = _overridden(self.all, "before_request")
+        self.response = _overridden(self.all, "after_response")
+        self.finish = _overridden(self.all, "before_finish")
 
     def with_first(self, hook: Hook) -> Hooks:
-        """The same, with one more that is asked before all others."""
+        """Return these hooks and one more that is called before all others."""
         return Hooks((hook, *self.all))
 
     def with_last(self, hook: Hook) -> Hooks:
-        """The same, with one more that is asked after all others."""
+        """Return these hooks and one more that is called after all others."""
         return Hooks((*self.all, hook))
 
     async def before_request(
         self, request: ModelRequest, facts: RunFacts
     ) -> ModelRequest | EndTurn:
-        """Ask about a request."""
-        for ask in self.request:
-            answer = await await_if_needed(ask(request, facts))
+        """Call the hooks before a request, until one ends the turn.
+
+        Raises:
+            TypeError: A hook returned something else than a request, `EndTurn` or None.
+            Exception: What a hook raised.
+        """
+        for hook in self.request:
+            answer = await await_if_needed(hook(request, facts))
             if isinstance(answer, EndTurn):
                 return answer
             if answer is not None:
-                request = _checked(answer, ModelRequest)
+                request = _require(answer, ModelRequest)
         return request
 
     async def after_response(
         self, response: ModelResponse, facts: RunFacts
     ) -> tuple[ModelResponse, tuple[Item, ...]]:
-        """Ask about an answer.
+        """Call the hooks after a response, until one rejects it.
 
         Returns:
-            The answer to take, and what the model is told if it will not do.
+            The response to use, and what the model is told if it was rejected; empty otherwise.
 
         Raises:
             ValueError: A hook changed which tools are called.
+            TypeError: A hook returned something else than a response, `RetryAnswer` or None.
+            Exception: What a hook raised.
         """
         calls = [(call.id, call.name) for call in response.item.tool_calls]
-        for ask in self.response:
-            answer = await await_if_needed(ask(response, facts))
+        for hook in self.response:
+            answer = await await_if_needed(hook(response, facts))
             if isinstance(answer, RetryAnswer):
                 return response, answer.items
             if answer is not None:
-                response = _checked(answer, ModelResponse)
+                response = _require(answer, ModelResponse)
         if [(call.id, call.name) for call in response.item.tool_calls] != calls:
-            raise ValueError("a response hook changed which tools are called")
+            raise ValueError(
+                "a hook changed which tools a response calls; return a response with the same "
+                "tool calls, ids and names, and change arguments in `before_tool`"
+            )
         return response, ()
 
     async def before_finish(self, answer: Item, facts: RunFacts) -> tuple[Item, ...]:
-        """Ask whether a turn may end."""
-        said: list[Item] = []
-        for ask in self.finish:
-            said += await await_if_needed(ask(answer, facts)) or ()
-        return tuple(said)
+        """Call the hooks before the end of a turn, and return the items of all of them.
+
+        Raises:
+            Exception: What a hook raised.
+        """
+        items: list[Item] = []
+        for hook in self.finish:
+            items += await await_if_needed(hook(answer, facts)) or ()
+        return tuple(items)
 
 
-def _overriding(hooks: Iterable[Hook], name: str) -> tuple[Callable[..., Any], ...]:
-    own = getattr(Hook, name)
-    return tuple(getattr(hook, name) for hook in hooks if getattr(type(hook), name) is not own)
+def _overridden(hooks: Iterable[Hook], name: str) -> tuple[Callable[..., Any], ...]:
+    default = getattr(Hook, name)
+    return tuple(getattr(hook, name) for hook in hooks if getattr(type(hook), name) is not default)
 
 
-def _checked(answer: Any, kind: type) -> Any:
+def _require(answer: Any, kind: type) -> Any:
     if not isinstance(answer, kind):
-        raise TypeError(f"a hook answered {type(answer).__name__}, not {kind.__name__} or None")
+        raise TypeError(
+            f"a hook returned {type(answer).__name__}; it has to return {kind.__name__} or None"
+        )
     return answer

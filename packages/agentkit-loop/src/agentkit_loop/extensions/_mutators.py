@@ -1,16 +1,17 @@
-"""Mutators: edits of the transcript between model calls, as one transaction.
+"""Mutators: functions of the host that edit the transcript between model calls.
 
-Each is shown the items that the last one made, and what comes out in the end is taken as a whole
-if it keeps the rules of a transcript, else nothing is. They never see a round that is under way.
+Each gets the items that the one before it returned. The final items are applied as a whole if they
+follow the rules of a transcript; otherwise nothing is changed. Mutators never run while tool calls
+are being answered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-
-from msgspec import Struct
+from types import FunctionType, MethodType
 
 from agentkit_core import Item
+from agentkit_core.values import Record
 from agentkit_loop.events import MutationPoint
 from agentkit_loop.extensions._hooks import RunFacts
 from agentkit_loop.kernel._effects import RunMutators
@@ -18,8 +19,13 @@ from agentkit_loop.kernel._inputs import MutatorsDone
 from agentkit_tools_core.sync import await_if_needed
 
 
-class Mutation(Struct, frozen=True):
-    """What a mutator may want to know besides the items."""
+class Mutation(Record, frozen=True):
+    """When a mutator is called.
+
+    Attributes:
+        point: Before which model call of the turn.
+        facts: Where the run stands.
+    """
 
     point: MutationPoint
     facts: RunFacts
@@ -28,32 +34,35 @@ class Mutation(Struct, frozen=True):
 Mutator = Callable[
     [tuple[Item, ...], Mutation], Sequence[Item] | Awaitable[Sequence[Item] | None] | None
 ]
-"""Makes another transcript of one; None, or the same items, changes nothing. What it raises
-changes nothing either, and ends the turn unless the configuration says otherwise."""
+"""Returns the new items of the transcript; None, or equal items, changes nothing. An exception
+changes nothing either, and ends the turn unless `LoopConfig.on_mutator_error` says otherwise."""
 
 
 async def mutate(
     mutators: Iterable[Mutator], items: tuple[Item, ...], effect: RunMutators, facts: RunFacts
 ) -> MutatorsDone:
-    """Ask all mutators, one after another; never raises but for what is no `Exception`."""
+    """Run all mutators, one after another; an `Exception` of one becomes an error answer."""
     mutation, names = Mutation(effect.point, facts), list[str]()
     for mutator in mutators:
         try:
-            made = await await_if_needed(mutator(items, mutation))
-            made = None if made is None else tuple(made)
-            for item in made or ():
+            new_items = await await_if_needed(mutator(items, mutation))
+            new_items = None if new_items is None else tuple(new_items)
+            for item in new_items or ():
                 if not isinstance(item, Item):
-                    raise TypeError(f"a transcript is made of items, not of {item!r}")
+                    raise TypeError(
+                        f"it returned {item!r} among the items; a transcript contains only `Item`s"
+                    )
         except Exception as error:
-            text = f"mutator {_name(mutator)} failed: {type(error).__name__}: {error}"
+            text = f"mutator {_name_of(mutator)} failed: {type(error).__name__}: {error}"
             return MutatorsDone(effect.id, error=text)
-        if made is not None and made != items:
-            items = made
-            names.append(_name(mutator))
+        if new_items is not None and new_items != items:
+            items = new_items
+            names.append(_name_of(mutator))
     if not names:
         return MutatorsDone(effect.id)
     return MutatorsDone(effect.id, items, tuple(names))
 
 
-def _name(mutator: Mutator) -> str:
-    return getattr(mutator, "__name__", None) or type(mutator).__name__
+def _name_of(mutator: Mutator) -> str:
+    has_name = isinstance(mutator, FunctionType | MethodType)
+    return mutator.__name__ if has_name else type(mutator).__name__

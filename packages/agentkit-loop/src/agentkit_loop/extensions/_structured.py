@@ -1,16 +1,16 @@
-"""Structured results: a value of a type as what comes of a turn, checked, with a bounded retry.
+"""Typed results: a turn's result as a checked value of a type, with a limited number of retries.
 
-    FORMAT   the request says of which JSON the answer's text has to be
+    FORMAT   the request has a response format: the response's text has to be JSON of a schema
     TOOL     the model gives the value by calling a tool, which ends the turn
 
-Either way what is asked for is an object with the one field `result`, so that any type will do. A
-value that does not fit goes back to the model with what is wrong about it.
+In both modes the schema is an object with the one field `result`, so that every type is possible.
+The model is told why a value is not valid and tries again.
 """
 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse
 from agentkit_core.json import decode_json
+from agentkit_core.values import StringEnum
 from agentkit_loop._errors import NoResult
 from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
@@ -30,36 +31,40 @@ _FENCED: Final = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(?P<body>.*?)\n?```\s*\Z", r
 _FIELD: Final = "result"
 
 
-class ResultMode(StrEnum):
-    """How a model is told of which type the result has to be."""
+class ResultMode(StringEnum):
+    """How a model is told the type of the result."""
 
     FORMAT = "format"
-    """By the response format; for providers and models that know JSON schemas."""
+    """By a response format, for models that support JSON schemas."""
     TOOL = "tool"
-    """By a tool to call; for all others, and where the model has tools to call as well."""
+    """By a tool to call, for all other models."""
 
 
 class TypedResult(Generic[T]):
-    """What a turn came to, and the value that was wanted of it.
+    """The result of a turn, and the value that it was asked for.
 
     Args:
-        turn: The last turn.
-        wanted: The name of the type.
-        values: The value, if one came.
-        problem: What was wrong with the last thing that came for one.
+        turn: The result of the last turn.
+        type_name: The name of the value's type.
+        values: The valid values that came, the one that counts last; empty if none came.
+        problem: What was wrong with the last attempt; None if nothing was.
+
+    Attributes:
+        turn: The result of the last turn.
+        problem: What was wrong with the last attempt; None if nothing was.
     """
 
     def __init__(
-        self, turn: TurnResult, wanted: str, values: tuple[T, ...], problem: str | None
+        self, turn: TurnResult, type_name: str, values: tuple[T, ...], problem: str | None
     ) -> None:
         self.turn = turn
         self.problem = problem
-        self._wanted = wanted
+        self._type_name = type_name
         self._values = values
 
     @property
     def has_value(self) -> bool:
-        """Whether the value came."""
+        """Whether a valid value came."""
         return bool(self._values)
 
     @property
@@ -67,11 +72,11 @@ class TypedResult(Generic[T]):
         """The value.
 
         Raises:
-            NoResult: None came that fits: the turn failed, reached a limit or was cancelled, or
-                the model could not do it in as many tries.
+            NoResult: No valid value came: the turn failed, reached a limit or was cancelled, or the
+                model had no retries left.
         """
         if not self._values:
-            raise NoResult(self.turn, self._wanted, self.problem)
+            raise NoResult(self.turn, self._type_name, self.problem)
         return self._values[-1]
 
     def __repr__(self) -> str:
@@ -80,22 +85,21 @@ class TypedResult(Generic[T]):
 
 
 class ResultRequest(Hook, Generic[T]):
-    """A result of a type that is wanted of one prompt; looks at answers until it has come."""
+    """Requests a value of a type from the turns of one prompt, and checks what comes.
+
+    Args:
+        kind: The type.
+        mode: How the model is told the type.
+        retries: How often the model may try again.
+
+    Raises:
+        InvalidToolFunction: Values of the type cannot be read from JSON.
+    """
 
     def __init__(self, kind: type[T], mode: ResultMode, retries: int) -> None:
-        """Work out the schema.
-
-        Args:
-            kind: The type.
-            mode: How the model is told.
-            retries: How often it may try again.
-
-        Raises:
-            InvalidToolFunction: The type cannot be read from JSON.
-        """
         self._mode = mode
-        self._left = retries
-        self._name = getattr(kind, "__name__", None) or str(kind)
+        self._retries_left = retries
+        self._type_name = kind.__name__ if isinstance(kind, type) else str(kind)
         self._values: list[T] = []
         self._problem: str | None = None
 
@@ -112,81 +116,81 @@ class ResultRequest(Hook, Generic[T]):
 
     @property
     def tools(self) -> ToolRegistry | None:
-        """What the model is offered besides the session's tools, if anything."""
+        """The tool by which the model gives the value; None in mode `FORMAT`."""
         return ToolRegistry([self._tool]) if self._mode is ResultMode.TOOL else None
 
     def result(self, turn: TurnResult) -> TypedResult[T]:
-        """Say what came."""
+        """Build the typed result from the result of the last turn."""
         values = () if turn.end is not TurnEnd.COMPLETED else tuple(self._values)
-        return TypedResult(turn, self._name, values, self._problem)
-
-    # as a hook
+        return TypedResult(turn, self._type_name, values, self._problem)
 
     def before_request(
         self, request: ModelRequest, facts: RunFacts, /
     ) -> ModelRequest | EndTurn | None:
-        """Tell the model of which type the result has to be, or give up."""
-        if self._left < 0:
+        """Set the response format; end the turn if there are no retries left."""
+        if self._retries_left < 0:
             return EndTurn()
         if self._mode is ResultMode.TOOL:
             return None
-        wanted = JsonSchemaFormat(self._tool.spec.input_schema, name=TOOL_NAME)
-        return replace(request, options=replace(request.options, response_format=wanted))
+        response_format = JsonSchemaFormat(self._tool.spec.input_schema, name=TOOL_NAME)
+        return replace(request, options=replace(request.options, response_format=response_format))
 
     def after_response(
         self, response: ModelResponse, facts: RunFacts, /
     ) -> ModelResponse | RetryAnswer | None:
-        """Take the value, or say what is wrong with it."""
+        """Read the value from the response, or reject the response and say what is wrong."""
         item = response.item
         if not item.tool_calls:
-            self._values.clear()  # whoever was content with them was not content with that answer
+            self._values.clear()  # a later response counts, even if an earlier one was valid
         if self._mode is ResultMode.TOOL:
             for call in item.tool_calls:
                 if call.name == TOOL_NAME:
-                    self._look_at(call.input, keep=False)
+                    self._check(call.input)
             if item.tool_calls:
                 return None
-            self._missed("nothing came: the tool was not called")
-            return self._again(f"Give the final result by calling {TOOL_NAME}.")
+            self._count_failure("nothing came: the tool was not called")
+            return self._retry(f"Give the final result by calling {TOOL_NAME}.")
         if item.tool_calls:
             return None
-        self._read(item.text)
+        self._read_text(item.text)
         if self._values:
             return None
-        return self._again(
+        return self._retry(
             f"{self._problem}\n\nAnswer again, with nothing but JSON that follows the schema."
         )
 
-    def _read(self, text: str) -> None:
+    def _read_text(self, text: str) -> None:
         fenced = _FENCED.match(text)
         try:
-            given = decode_json(fenced["body"] if fenced else text)
+            answer = decode_json(fenced["body"] if fenced else text)
         except msgspec.DecodeError as error:
-            return self._missed(f"The answer is not JSON: {error}")
-        if not isinstance(given, dict) or _FIELD not in given:
-            given = {_FIELD: given}
-        elif len(given) > 1 and self._fits({_FIELD: given}):
-            given = {_FIELD: given}  # a type that has such a field itself, and came bare
-        self._look_at(given, keep=True)
+            return self._count_failure(f"The answer is not JSON: {error}")
+        if not isinstance(answer, dict) or _FIELD not in answer:
+            answer = {_FIELD: answer}
+        elif len(answer) > 1 and self._is_valid({_FIELD: answer}):
+            answer = {_FIELD: answer}  # the type has a field of that name itself
+        value = self._check(answer)
+        if value is not None:
+            self._values.append(value[_FIELD])
 
-    def _fits(self, given: Any) -> bool:
+    def _is_valid(self, answer: Any) -> bool:
         try:
-            self._tool.bind(given)
+            self._tool.bind(answer)
         except InvalidToolInput:
             return False
         return True
 
-    def _look_at(self, given: Any, *, keep: bool) -> None:
+    def _check(self, answer: Any) -> Mapping[str, T] | None:
+        """Return the arguments of the result tool, converted; None if they are not valid."""
         try:
-            value = self._tool.bind(given)[_FIELD]
+            return self._tool.bind(answer)
         except InvalidToolInput as error:
-            return self._missed(error.message)
-        if keep:
-            self._values.append(value)
+            self._count_failure(error.message)
+            return None
 
-    def _missed(self, problem: str) -> None:
-        self._left -= 1
+    def _count_failure(self, problem: str) -> None:
+        self._retries_left -= 1
         self._problem = problem
 
-    def _again(self, text: str) -> RetryAnswer | None:
-        return RetryAnswer((Item.user(text),)) if self._left >= 0 else None
+    def _retry(self, text: str) -> RetryAnswer | None:
+        return RetryAnswer((Item.user(text),)) if self._retries_left >= 0 else None

@@ -21,9 +21,9 @@ from typing import Final
 from zlib import crc32
 
 import msgspec
-from msgspec import Struct
 
 from agentkit_core import RecordError, SessionId, from_json, to_json
+from agentkit_core.values import Record
 from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
 from agentkit_loop.stores._async_wrapper import BothForms
 from agentkit_loop.stores._checksummed_lines import seal, unseal
@@ -35,7 +35,7 @@ _LONGEST_NAME: Final = 100
 """In characters; file systems allow about 255, and some count the whole path."""
 
 
-class _Top(Struct, frozen=True):
+class _Top(Record, frozen=True):
     """The first line of `head.json`.
 
     Attributes:
