@@ -1,19 +1,23 @@
 """Each check of this project is a session; `nox` without arguments runs the standard ones.
 
     style  types  layers     formatting and lint rules, types, imports
-    tests(package)           one package, installed with its declared dependencies only
-    together  docs  demo     tests of several packages; snippets and examples; the demo
-    build  wheels(package)   the wheels: built, inspected, each installed alone and tested
+    test  demo               all tests in one go, with everything installed; the demo
+    tests(package)           one package, quickly, installed with its declared dependencies only
+    build  wheels(package)   the wheels: built, inspected, each installed alone and tested quickly
 
-Run by name only: `test` (all tests in one go), `versions` (other Pythons), `fuzz` (thousands of new
-examples), `walks` (properties of the kernel on a hundred thousand random walks), `pyodide` (Python
-without threads and sockets), `llama` (a real model server), `bench`, `site` (the documentation as
-HTML). Arguments after `--` go to the program that a session runs.
+Run by name only: `together` (tests of several packages), `docs` (snippets and examples), `versions`
+(other Pythons), `fuzz` (thousands of new examples), `walks` (properties of the kernel on a hundred
+thousand random walks), `pyodide` (Python without threads and sockets), `llama` (a real model
+server), `bench`, `site` (the documentation as HTML). Arguments after `--` go to the program that a
+session runs.
 
+`test`, `versions` and `fuzz` run one process of pytest for each core; `-- -n 0` runs them in one.
 No package named agentkit-* is ever taken from a package index: each is installed by its path.
 """
 
+import os
 import shutil
+import sys
 import tomllib
 from email.parser import Parser
 from pathlib import Path
@@ -47,7 +51,11 @@ PYODIDE_TAGS = [
     "--platform=pyemscripten_2026_0_wasm32",
     "--platform=any",
 ]
+QUICK = ["--hypothesis-profile=quick", "-m", "not slow"]
+"""Arguments of pytest for a quick run; `test` runs everything."""
 FEW_WALKS = {"AGENTKIT_WALKS": "200"}
+MOST_WORKERS = 8
+"""Each loads all packages and the vendors' libraries, which takes seconds."""
 PURE_TESTS = ["tests/core", "tests/loop/kernel"]
 
 nox.needs_version = ">=2026.4"
@@ -55,6 +63,9 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False
 nox.options.reuse_venv = "yes"
+
+# Without cached bytecode, every run and every worker would compile thousands of modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def project(folder: Path) -> dict[str, Any]:
@@ -106,14 +117,20 @@ def tests_of(package: str) -> str:
     return f"tests/{package.removeprefix('agentkit-').replace('-', '_')}"
 
 
+def in_parallel() -> list[str]:
+    """Return the arguments with which pytest runs one worker for each core; none for one core."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    workers = min(cores, MOST_WORKERS)
+    return [f"--numprocesses={workers}", "--dist=worksteal"] if workers > 1 else []
+
+
 @nox.session
 def style(session: nox.Session) -> None:
     """Check lint rules and formatting with ruff; `nox -s style -- --fix` fixes both."""
     session.install(*group("style"))
     fix = "--fix" in session.posargs
-    there = [path for path in SOURCES if Path(path).exists()]
-    session.run("ruff", "check", *(["--fix"] if fix else []), *there)
-    session.run("ruff", "format", *([] if fix else ["--check"]), *there)
+    session.run("ruff", "check", *(["--fix"] if fix else []), *SOURCES)
+    session.run("ruff", "format", *([] if fix else ["--check"]), *SOURCES)
 
 
 @nox.session
@@ -121,29 +138,34 @@ def types(session: nox.Session) -> None:
     """Check all types with mypy --strict, those in the snippets of pages included."""
     install_all(session, "test-together", "types")
     sources = [f"packages/{package}/src" for package in PACKAGES]
-    more = [path for path in SOURCES[1:] if Path(path).is_file() or any(Path(path).glob("**/*.py"))]
-    session.run("mypy", *session.posargs, *sources, *more)
+    session.run("mypy", *session.posargs, *sources, *SOURCES[1:])
     session.run("pytest", "tests/together/test_typed_pages.py")
 
 
 @nox.session
 def layers(session: nox.Session) -> None:
-    """Check imports: the layers, no I/O in pure modules, no private module of another package."""
-    session.install(*group("test", "layers"), *from_source(*PACKAGES))
-    session.run("lint-imports")
-    session.run("pytest", "tests/together/test_walls.py", *session.posargs)
+    """Check imports: the layers of packages and modules, and no I/O in pure modules."""
+    session.install(*group("layers"), *from_source(*PACKAGES))
+    session.run("lint-imports", *session.posargs)
+
+
+@nox.session
+def test(session: nox.Session) -> None:
+    """Run all tests in one go, with everything installed."""
+    install_all(session, "test-together")
+    session.run("pytest", *in_parallel(), *session.posargs)
 
 
 @nox.session
 @nox.parametrize("package", PACKAGES, ids=PACKAGES)
 def tests(session: nox.Session, package: str) -> None:
-    """Test one package from source, installed with its declared dependencies only."""
+    """Test one package quickly from source, installed with its declared dependencies only."""
     own = f"test-{package.removeprefix('agentkit-')}"
     session.install(*group("test", own), *from_source(*with_siblings(package)))
-    session.run("pytest", tests_of(package), *session.posargs)
+    session.run("pytest", tests_of(package), *QUICK, *session.posargs, env=FEW_WALKS)
 
 
-@nox.session
+@nox.session(default=False)
 def together(session: nox.Session) -> None:
     """Run the tests that need several packages, with all five and their extras."""
     install_all(session, "test-together")
@@ -151,7 +173,7 @@ def together(session: nox.Session) -> None:
     session.run("pytest", "tests/together", *aside, *session.posargs)
 
 
-@nox.session
+@nox.session(default=False)
 def docs(session: nox.Session) -> None:
     """Run the snippets of every page and all examples, offline."""
     install_all(session, "test-together")
@@ -221,47 +243,42 @@ print(*sorted(d.name.lower().replace("_", "-") for d in importlib.metadata.distr
 @nox.session(requires=["build"], reuse_venv=False)
 @nox.parametrize("package", PACKAGES, ids=PACKAGES)
 def wheels(session: nox.Session, package: str) -> None:
-    """Install one wheel alone, check its dependencies, import its modules, and test it."""
+    """Install one wheel alone, check its dependencies, import its modules, test it quickly."""
     session.install("--constraint", str(CONSTRAINTS), package)
     listed = str(session.run("python", "-c", LIST_NAMES, silent=True, log=False)).split()
-    found = {*listed} - {"pip", "setuptools", "wheel"}
-    siblings = {name for name in found if name.startswith("agentkit-")}
+    installed = {*listed} - {"pip", "setuptools", "wheel"}
+    siblings = {name for name in installed if name.startswith("agentkit-")}
     if siblings != {*with_siblings(package)}:
         session.error(f"{package} brings the siblings {sorted(siblings)}")
-    if not declared(package) <= found or len(found) > MOST_DISTRIBUTIONS:
-        session.error(f"{package} brings {sorted(found)}, at most {MOST_DISTRIBUTIONS} were due")
-    if package == "agentkit-core" and found != {package, "msgspec"}:
-        session.error(f"agentkit-core is to bring msgspec alone, not {sorted(found)}")
-    session.log(f"{package} brings {len(found)} distributions: {', '.join(sorted(found))}")
+    if not declared(package) <= installed:
+        session.error(f"{package} declares {sorted(declared(package) - installed)}, not installed")
+    if len(installed) > MOST_DISTRIBUTIONS:
+        session.error(f"{package} brings {sorted(installed)}; {MOST_DISTRIBUTIONS} are allowed")
+    if package == "agentkit-core" and installed != {package, "msgspec"}:
+        session.error(f"agentkit-core may bring msgspec only, not {sorted(installed)}")
+    session.log(f"{package} brings {len(installed)} distributions: {', '.join(sorted(installed))}")
     session.run("python", "-c", IMPORT_ALL, package.replace("-", "_"), log=False)
     session.log("all of its modules can be imported")
 
     own = f"test-{package.removeprefix('agentkit-')}"
     session.install("--constraint", str(CONSTRAINTS), *group("test", own), package)
-    # The laws were tried on the source; here is asked whether the wheel is whole.
-    quick = "--hypothesis-profile=quick"
-    session.run("pytest", tests_of(package), quick, *session.posargs, env=FEW_WALKS)
-
-
-@nox.session(default=False)
-def test(session: nox.Session) -> None:
-    """Run all tests in one go, with everything installed."""
-    install_all(session, "test-together")
-    session.run("pytest", *session.posargs)
+    # The properties are checked on the sources; this checks that the wheel is complete.
+    session.run("pytest", tests_of(package), *QUICK, *session.posargs, env=FEW_WALKS)
 
 
 @nox.session(default=False, python=OTHER_PYTHONS)
 def versions(session: nox.Session) -> None:
     """Run all tests on another Python; versions that are not installed are skipped."""
     install_all(session, "test-together")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *in_parallel(), *session.posargs)
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Run the property tests on thousands of new examples; takes long."""
     install_all(session, "test-together")
-    session.run("pytest", "--hypothesis-profile=fuzz", "--timeout=3600", *session.posargs)
+    fuzz = ["--hypothesis-profile=fuzz", "--timeout=3600", "-m", "not slow"]
+    session.run("pytest", *in_parallel(), *fuzz, *session.posargs)
 
 
 @nox.session(default=False)
@@ -269,7 +286,8 @@ def walks(session: nox.Session) -> None:
     """Check the kernel on a hundred thousand random walks of 150 inputs; takes long."""
     session.install(*group("test", "test-loop"), *from_source(*with_siblings("agentkit-loop")))
     env = {"AGENTKIT_WALKS": session.posargs[0] if session.posargs else "100000"}
-    session.run("pytest", "tests/loop/kernel/test_laws.py", "--timeout=7200", env=env)
+    laws = ["tests/loop/kernel/test_laws.py", "--timeout=7200"]
+    session.run("pytest", *in_parallel(), *laws, env=env)
 
 
 @nox.session(default=False)

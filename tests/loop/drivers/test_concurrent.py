@@ -483,6 +483,9 @@ from agentkit_loop import Agent
 from agentkit_loop.testing import Reply, ScriptedModel, call
 from agentkit_tools_core import tool
 
+# A child of nohup, or of a background job of a shell, inherits that SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 @tool
 async def wait() -> None:
     await anyio.sleep(20)

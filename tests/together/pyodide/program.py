@@ -1,4 +1,4 @@
-"""What runs inside Pyodide: pytest over the tests it is given. `run.mjs` calls `main`."""
+"""Runs inside Pyodide: pytest on some test files, then an agent. `run.mjs` calls `main`."""
 
 import os
 import sys
@@ -15,12 +15,12 @@ raises RecursionError elsewhere, WebAssembly ends the program."""
 
 
 class OnlyThePossible:
-    """A pytest plugin that leaves those tests out, and says how many they are."""
+    """A pytest plugin that deselects those tests."""
 
     def pytest_collection_modifyitems(
         self, config: "pytest.Config", items: "list[pytest.Item]"
     ) -> None:
-        """Keep what can be run; called by pytest when it has found all tests."""
+        """Keep the tests that can run; pytest calls it when it has collected all tests."""
         left_out = [item for item in items if any(part in item.name for part in IMPOSSIBLE_HERE)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
@@ -47,7 +47,7 @@ async def converse() -> None:
     agent = Agent(model=model, tools=[add, note], hooks=[Hook()])
     result = await agent.run("go")
     assert result.text == "done", result
-    assert [one.output.value for one in result.items[1].tool_results] == [0, 2, 4]  # type: ignore[union-attr]
+    assert [answer.output.value for answer in result.items[1].tool_results] == [0, 2, 4]  # type: ignore[union-attr]
     with agent.session_blocking() as session:
         saved = session.snapshot()
     print(f"an agent ran on the event loop of JavaScript; {len(saved)} bytes of a blocking session")
@@ -71,8 +71,9 @@ async def main(tests: list[str]) -> int:
 
     # The project's own settings name plugins that need threads and signals.
     settings = ["-c", "/dev/null", "--rootdir=/project", "--import-mode=importlib", "-W", "error"]
+    settings += ["-o", "markers=slow"]
     off = ["-p", "no:cacheprovider", "-p", "no:faulthandler"]
-    arguments = [*settings, *off, "--hypothesis-profile=quick", *tests]
+    arguments = [*settings, *off, "--hypothesis-profile=quick", "-m", "not slow", *tests]
     status = int(pytest.main(arguments, plugins=[OnlyThePossible()]))
     if status == 0:
         await converse()
