@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import (
@@ -43,6 +43,7 @@ from agentkit_providers.replay import (
     openai_responses,
 )
 from agentkit_tools_core import tool
+from support.examples import examples
 from support.items import any_histories
 
 PICTURE = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n"))
@@ -83,7 +84,7 @@ def test_any_history_can_be_sent_to_every_vendor(row: Any) -> None:
 
 @pytest.mark.parametrize("api", PROTOCOLS)
 @given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
-@settings(max_examples=40)
+@examples(25)
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     api: str, histories: list[list[Item]], data: st.DataObject
 ) -> None:

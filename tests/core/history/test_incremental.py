@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agentkit_core import Item, ItemKind, TextOutput, ToolCall, ToolCallId, ToolResult
 from agentkit_core.provider import SendableHistory, Target, sendable
 from agentkit_core.testing import hard_transcripts
+from support.examples import examples
 from support.items import any_histories, targets, tidy_histories
 
 CHAT = Target(provider="here", api="an_api", model="a-model")
@@ -29,7 +30,7 @@ def grow(history: SendableHistory, items: Sequence[Item]) -> None:
 
 
 @given(st.one_of(any_histories(), tidy_histories()), targets(), st.data())
-@settings(max_examples=300)
+@examples(150)
 def test_it_gives_what_sendable_gives_wherever_the_history_was_asked_for(
     items: list[Item], target: Target, data: st.DataObject
 ) -> None:

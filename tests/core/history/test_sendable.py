@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from agentkit_core import (
 )
 from agentkit_core.provider import Target, sendable
 from agentkit_core.testing import check_sendable, hard_transcripts
+from support.examples import examples
 from support.items import HERE, any_histories, targets, tidy_histories
 
 CHAT = Target(provider="here", api="an_api", model="a-model")
@@ -34,7 +35,7 @@ RESULT = ToolResult(CALL.id, TextOutput("seen"))
 
 
 @given(any_histories(), targets())
-@settings(max_examples=300)
+@examples(150)
 def test_any_history_can_be_sent_to_any_target(items: list[Item], target: Target) -> None:
     stored = to_msgpack(items)
     made = sendable(items, target)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from anthropic.types import message_create_params
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -53,6 +53,7 @@ from agentkit_core.testing import check_projection, hard_transcripts
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 from agentkit_providers.anthropic_messages._media import media_block
 from agentkit_providers.endpoints import ANTHROPIC_MESSAGES, default_registry
+from support.examples import examples
 from support.items import any_histories
 from support.messages_bodies import (
     MODEL,
@@ -782,7 +783,7 @@ def check_rules(body: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
-@settings(max_examples=40)
+@examples(25)
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     profile: Quirks, histories: list[list[Item]], data: st.DataObject
 ) -> None:

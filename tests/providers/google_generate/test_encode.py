@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from google.genai import types
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -63,6 +63,7 @@ from agentkit_providers.google_generate import GoogleGenerate, Quirks
 from agentkit_providers.google_generate._media import media_part
 from providers import corpus
 from support import generate_bodies as bodies
+from support.examples import examples
 from support.items import any_histories
 
 NEW, OLD = "gemini-3-pro-preview", "gemini-2.5-flash"
@@ -787,13 +788,13 @@ def test_any_history_can_be_sent(profile: str, model: str) -> None:
         check_sendable(sendable(items, target), target)
 
 
-@settings(max_examples=60)
+@examples(40)
 @given(any_histories(), st.sampled_from(sorted(PROFILES)), st.sampled_from([NEW, OLD]))
 def test_whatever_the_history_google_takes_the_body(items: Any, profile: str, model: str) -> None:
     check_body(body(*items, quirks=PROFILES[profile], model=model))
 
 
-@settings(max_examples=40)
+@examples(25)
 @given(any_histories(), any_histories(), st.integers(0, 5))
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     first: Any, second: Any, end: int

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import completion_create_params
 from pydantic import TypeAdapter
@@ -55,6 +55,7 @@ from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat
 from agentkit_providers.openai_chat._media import media_part
 from support.chat_bodies import delta, fragment, stream
+from support.examples import examples
 from support.items import any_histories
 
 STREAMING: TypeAdapter[Any] = TypeAdapter(completion_create_params.CompletionCreateParamsStreaming)
@@ -722,7 +723,7 @@ GROWING = {
 
 @pytest.mark.parametrize("quirks", GROWING.values(), ids=GROWING)
 @given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
-@settings(max_examples=40)
+@examples(25)
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     quirks: Quirks, histories: list[list[Item]], data: st.DataObject
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.responses import response_create_params
 from pydantic import TypeAdapter
@@ -55,6 +55,7 @@ from agentkit_core.testing import check_projection, hard_transcripts
 from agentkit_providers.endpoints import OPENAI_RESPONSES, default_registry
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks, ReasoningReplay
 from agentkit_providers.openai_responses._media import media_part
+from support.examples import examples
 from support.items import any_histories
 
 STREAMING: TypeAdapter[Any] = TypeAdapter(response_create_params.ResponseCreateParamsStreaming)
@@ -735,7 +736,7 @@ KNOWN_FIELDS = set(response_create_params.ResponseCreateParamsStreaming.__requir
 
 @pytest.mark.parametrize("quirks", PROFILES.values(), ids=PROFILES)
 @given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
-@settings(max_examples=40)
+@examples(25)
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     quirks: Quirks, histories: list[list[Item]], data: st.DataObject
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import ArtifactId, SessionId, ToolCallId
@@ -19,6 +19,7 @@ from agentkit_tools_core.artifacts import (
     MemoryArtifacts,
     UnknownArtifact,
 )
+from support.examples import examples
 
 S, C = SessionId("s"), ToolCallId("c")
 STORES: list[Callable[[Path], ArtifactStore]] = [lambda _: MemoryArtifacts(), FileArtifacts]
@@ -33,7 +34,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
 texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("aé€😀"), max_size=60)
 
 
-@settings(max_examples=60)
+@examples(40)
 @given(texts, st.lists(st.integers(1, 20), min_size=1, max_size=5), st.sampled_from(STORES))
 def test_t28_pieces_chained_by_next_offset_are_the_whole(
     text: str, limits: list[int], make: Callable[[Path], ArtifactStore]

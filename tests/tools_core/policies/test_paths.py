@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_core import ToolCallId, ToolSpec
@@ -24,6 +24,7 @@ from agentkit_tools_core.permissions import (
     resolve_path,
     write_path,
 )
+from support.examples import examples
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 
@@ -64,7 +65,7 @@ def real(tmp_path: Path) -> Path:
     return tmp_path.resolve()
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(links, some_paths)
 def test_z02_whatever_is_allowed_resolves_inside_an_allowed_folder(
     tree: dict[str, str | None], path: str
@@ -89,7 +90,7 @@ def test_z02_whatever_is_allowed_resolves_inside_an_allowed_folder(
             assert not [*(folder / "out" / "c").iterdir()]
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(links, some_paths)
 def test_z02_what_is_there_resolves_as_the_operating_system_says(
     tree: dict[str, str | None], path: str
