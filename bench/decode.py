@@ -18,7 +18,8 @@ from msgspec import Struct
 
 from agentkit_core import ModelRequest
 from agentkit_core.provider import ResponseFold
-from agentkit_providers import Endpoint, default_registry
+from agentkit_providers import Endpoint
+from agentkit_providers.endpoints import default_registry
 
 EVENTS = 20_000
 RUNS = 5

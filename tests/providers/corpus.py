@@ -45,8 +45,9 @@ from agentkit_core.provider import (
     fold_response,
     native_reasons,
 )
+from agentkit_providers import UnknownProvider
 from agentkit_providers.anthropic_messages import AnthropicMessages
-from agentkit_providers.endpoints import OPENAI_CHAT, UnknownProvider, default_registry
+from agentkit_providers.endpoints import OPENAI_CHAT, default_registry
 from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat
 from agentkit_providers.openai_responses import OpenAIResponses

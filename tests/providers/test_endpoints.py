@@ -8,18 +8,10 @@ import msgspec
 import pytest
 
 from agentkit_core import Modality, ThinkingLevel
-from agentkit_providers import (
-    Endpoint,
-    MissingBaseUrl,
-    Registry,
-    UnknownApi,
-    UnknownProvider,
-    UnknownQuirk,
-    connect,
-    default_registry,
-)
+from agentkit_providers import Endpoint, MissingBaseUrl, UnknownProvider, UnknownQuirk, connect
 from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers.catalogue import ModelCard
+from agentkit_providers.endpoints import Registry, UnknownApi, default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 from support.tiny_chat import TinyChat
 
@@ -46,8 +38,8 @@ class Watched(dict):
         return dict.get(self, name, *rest)
     get = __getitem__ = __contains__ = read
 os.environ = Watched()
-import agentkit_providers
-for row in agentkit_providers.default_registry:
+import agentkit_providers.endpoints
+for row in agentkit_providers.endpoints.default_registry:
     agentkit_providers.connect(row.name + ":m", base_url="http://127.0.0.1:1")
 """
     subprocess.run([sys.executable, "-I", "-c", program], check=True)

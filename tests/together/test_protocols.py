@@ -31,7 +31,8 @@ from agentkit_core.cache import CacheRequest, ItemEnd
 from agentkit_core.provider import fold_response, sendable
 from agentkit_core.testing import check_projection, check_sendable, decoded, hard_transcripts
 from agentkit_loop import Agent, TurnEnd
-from agentkit_providers import connect, default_registry
+from agentkit_providers import connect
+from agentkit_providers.endpoints import default_registry
 from agentkit_providers.replay import (
     Answer,
     Cut,

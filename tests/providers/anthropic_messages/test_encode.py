@@ -809,29 +809,6 @@ def test_an_encoder_looks_again_at_a_call_of_the_vendors_that_waited() -> None:
         assert encoder.encode(request) == AnthropicMessages().encode(request)
 
 
-def test_a_conversation_that_goes_on_is_written_at_its_end_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    written: list[Item] = []
-    from agentkit_providers.anthropic_messages import _encode
-
-    plain = _encode.written_item  # type: ignore[attr-defined]
-
-    def counted(item: Item, *rest: Any) -> Any:
-        written.append(item)
-        return plain(item, *rest)
-
-    monkeypatch.setattr(_encode, "written_item", counted)
-    encoder = AnthropicMessages().encoder()
-    items = [Item.user("hi")]
-    options = ModelOptions(cache=CacheRequest())
-    for turn in range(50):
-        encoder.encode(ModelRequest(model=MODEL, items=tuple(items), options=options))
-        items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
-
-    assert len(written) == 1 + 49 * 2, "each item is written once"
-
-
 def test_a_streamed_answer_goes_back_as_a_whole_one_would() -> None:
     search: dict[str, Any] = {
         "type": "server_tool_use",

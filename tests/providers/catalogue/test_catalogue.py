@@ -18,7 +18,7 @@ from agentkit_core import (
 )
 from agentkit_core.provider import ModelEvent, ResponseFinished, UsageReported
 from agentkit_core.testing import check_decoder
-from agentkit_providers import connect, default_registry
+from agentkit_providers import connect
 from agentkit_providers.catalogue import (
     Catalogue,
     ModelCard,
@@ -28,6 +28,7 @@ from agentkit_providers.catalogue import (
     default_catalogue,
 )
 from agentkit_providers.catalogue._priced import PricedDecoder
+from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat
 from agentkit_providers.openai_responses import OpenAIResponses
 from agentkit_providers.replay import Answer, ReplayServer, openai_chat
@@ -335,6 +336,6 @@ def test_a_decoder_that_prices_keeps_the_laws_of_decoders() -> None:
         )
     )
     request = ModelRequest(model="m")
-    response = check_decoder(lambda: model._with_card(model.projection.decoder(request)), body)
+    response = check_decoder(lambda: model._calls.decoder(request), body)
 
     assert response.usage.cost.amount == Decimal("0.000057")

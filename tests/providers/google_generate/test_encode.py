@@ -52,12 +52,7 @@ from agentkit_core import (
 )
 from agentkit_core.cache import CacheMode, CacheRequest, ItemEnd
 from agentkit_core.provider import fold_response, sendable
-from agentkit_core.testing import (
-    check_projection,
-    check_sendable,
-    decoded,
-    hard_transcripts,
-)
+from agentkit_core.testing import check_projection, check_sendable, decoded, hard_transcripts
 from agentkit_providers.endpoints import default_registry
 from agentkit_providers.google_generate import GoogleGenerate, Quirks
 from agentkit_providers.google_generate._media import media_part

@@ -27,13 +27,13 @@ from agentkit_providers import (
     HttpModel,
     MissingBaseUrl,
     MissingKey,
-    Registry,
     Secret,
     UnknownProvider,
     UnusableHeader,
     UnusableKey,
     connect,
 )
+from agentkit_providers.endpoints import Registry
 from agentkit_providers.replay import (
     Answer,
     Cut,
@@ -98,7 +98,7 @@ def test_a_missing_key_is_told_at_the_first_request_and_not_before(ask: Ask) -> 
         with pytest.raises(MissingKey) as missing:
             send(ask())
 
-        assert missing.value.looked_at == ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+        assert missing.value.variables == ("GEMINI_API_KEY", "GOOGLE_API_KEY")
         assert "GEMINI_API_KEY or GOOGLE_API_KEY" in str(missing.value)
         assert "\n" not in str(missing.value)
 
@@ -198,7 +198,9 @@ def test_space_around_the_value_of_a_header_is_dropped(serve: Serve, ask: Ask) -
 
 
 def test_z06_an_address_that_cannot_be_used_is_told_without_its_password() -> None:
-    with pytest.raises(MissingBaseUrl, match=r"'host\.example/v1' is no address") as missing:
+    with pytest.raises(
+        MissingBaseUrl, match=r"'host\.example/v1' is not a valid base URL"
+    ) as missing:
         connect("compatible:m", base_url="user:SECRET123@host.example/v1")
 
     assert "SECRET123" not in str(missing.value)

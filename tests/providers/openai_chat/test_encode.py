@@ -750,25 +750,3 @@ def test_what_was_written_of_one_history_is_not_sent_with_another() -> None:
         request = ModelRequest(model="a-model", items=items, options=options)
 
         assert encoder.encode(request) == projection.encode(request)
-
-
-def test_a_conversation_that_goes_on_is_written_at_its_end_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    written: list[Item] = []
-    from agentkit_providers.openai_chat import _encode
-
-    plain = _encode.messages_of
-
-    def counted(item: Item, *rest: Any, **named: Any) -> list[Any]:
-        written.append(item)
-        return plain(item, *rest, **named)
-
-    monkeypatch.setattr(_encode, "messages_of", counted)
-    encoder = OpenAIChat().encoder()
-    items = [Item.user("hi")]
-    for turn in range(50):
-        encoder.encode(ModelRequest(model="a-model", items=tuple(items)))
-        items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
-
-    assert len(written) == 1 + 49 * 2, "each item is written once"

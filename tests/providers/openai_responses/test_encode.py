@@ -751,25 +751,3 @@ def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
             request = ModelRequest(model="a-model", items=tuple(items[:end]), options=options)
 
             assert encoder.encode(request) == projection.encode(request)
-
-
-def test_a_conversation_that_goes_on_is_written_at_its_end_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from agentkit_providers.openai_responses import _encode
-
-    written: list[int] = []
-    plain = _encode.OpenAIResponsesEncoder._input_of
-
-    def counted(self: Any, items: Any, at: int, **named: Any) -> list[Any]:
-        written.append(at)
-        return plain(self, items, at, **named)
-
-    monkeypatch.setattr(_encode.OpenAIResponsesEncoder, "_input_of", counted)
-    encoder = OpenAIResponses().encoder()
-    items = [Item.user("hi")]
-    for turn in range(50):
-        encoder.encode(ModelRequest(model="a-model", items=tuple(items)))
-        items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
-
-    assert written == list(range(1 + 49 * 2)), "each item is written once"

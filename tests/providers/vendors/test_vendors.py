@@ -14,7 +14,8 @@ import pytest
 
 from agentkit_core import Item, ItemKind, ModelOptions, ModelRequest, Text, ThinkingLevel, ToolSpec
 from agentkit_core.cache import CacheRequest
-from agentkit_providers import connect, default_registry
+from agentkit_providers import connect
+from agentkit_providers.endpoints import default_registry
 
 KEYS = {
     "openai": ("OPENAI_API_KEY",),

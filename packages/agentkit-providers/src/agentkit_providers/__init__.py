@@ -3,18 +3,15 @@
 Importing it loads no HTTP client and no protocol; the first model of a kind does.
 """
 
-from agentkit_providers.endpoints import (
-    Registry,
-    UnknownApi,
-    UnknownProvider,
-    UnknownQuirk,
-    default_registry,
-)
-from agentkit_providers.model import BadModelName, HttpModel, MissingBaseUrl, connect
 from agentkit_providers.model._attempt import AttemptFailed, OnRetry
-from agentkit_providers.model._auth import MissingKey, UnusableHeader, UnusableKey
+from agentkit_providers.model._auth import MissingKey, UnusableKey
+from agentkit_providers.model._call_builder import MissingBaseUrl
+from agentkit_providers.model._connect import BadModelName, connect
+from agentkit_providers.model._headers import UnusableHeader
+from agentkit_providers.model._http_model import HttpModel
 from agentkit_providers.model._secret import Secret
 from agentkit_providers.vendors._endpoint import Endpoint
+from agentkit_providers.vendors._errors import UnknownProvider, UnknownQuirk
 
 __all__ = [
     "AttemptFailed",
@@ -24,13 +21,10 @@ __all__ = [
     "MissingBaseUrl",
     "MissingKey",
     "OnRetry",
-    "Registry",
     "Secret",
-    "UnknownApi",
     "UnknownProvider",
     "UnknownQuirk",
     "UnusableHeader",
     "UnusableKey",
     "connect",
-    "default_registry",
 ]

@@ -1,8 +1,8 @@
-"""Endpoints: vendors as rows. Where a protocol is spoken, with which key, with which quirks.
+"""Endpoints: where protocols are served, with which key, and how each vendor differs.
 
-A row is data. A vendor that speaks a known protocol needs a row and nothing else; a protocol
-of one's own is registered with `Registry.register_api`. Nothing here reads the environment or
-opens a connection, and a protocol's code is imported when its first model is made.
+A vendor that speaks a known protocol is one `Endpoint`, which is data. A protocol of your own is
+registered with `Registry.register_api`. Nothing here reads the environment or opens a connection,
+and a protocol's code is imported when its first model is made.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core import AgentkitError
 from agentkit_core.provider import Projection
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.vendors._all import VENDORS
@@ -24,71 +23,36 @@ from agentkit_providers.vendors._endpoint import (
     OPENAI_RESPONSES,
     Endpoint,
 )
+from agentkit_providers.vendors._errors import UnknownApi, UnknownProvider, UnknownQuirk
 
 __all__ = [
     "ANTHROPIC_MESSAGES",
     "GOOGLE_GENERATE",
     "OPENAI_CHAT",
     "OPENAI_RESPONSES",
-    "Endpoint",
     "MakeProjection",
     "Registry",
     "UnknownApi",
-    "UnknownProvider",
-    "UnknownQuirk",
     "default_registry",
 ]
 
 MakeProjection = Callable[[Endpoint, Any], Projection]
-"""Makes a protocol's projection for an endpoint, which is the row of one model where the model is
-known. The second argument is what the caller gave as `quirks`: None, a mapping to be laid over
-the endpoint's own, or the protocol's quirks type."""
+"""Makes a protocol's projection for an endpoint; where the model is known, the endpoint is the one
+that `Endpoint.for_model` returned. The second argument is the caller's `quirks`: None, a mapping
+that is merged over the endpoint's own, or a value of the protocol's quirks type."""
 
 Q = TypeVar("Q", bound=msgspec.Struct)
 
 
-class UnknownProvider(AgentkitError):
-    """No endpoint of this name is registered."""
-
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"no provider is called {name!r}; known are {', '.join(known) or 'none'}. "
-            f"A server with an OpenAI-compatible API is 'compatible:<model>' with base_url=…"
-        )
-        self.name = name
-        self.known = known
-
-
-class UnknownApi(AgentkitError):
-    """An endpoint names a protocol that nobody registered."""
-
-    def __init__(self, api: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"no protocol is called {api!r}; known are {', '.join(known)}. "
-            f"Register it with `register_api`"
-        )
-        self.api = api
-        self.known = known
-
-
-class UnknownQuirk(AgentkitError):
-    """A quirk is named that the protocol does not have."""
-
-    def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
-        super().__init__(f"no quirk is called {', '.join(names)}; known are {', '.join(known)}")
-        self.names = names
-        self.known = known
-
-
 class Registry:
-    """Names to endpoints, and protocols to projections. Iterating gives the endpoints by name.
+    """The known endpoints by name, and the known protocols. Iterating yields endpoints by name.
 
     Args:
-        endpoints: The first rows; of two with one name the later one stays.
+        endpoints: The first endpoints; of two with the same name the later one wins.
     """
 
     def __init__(self, endpoints: Iterable[Endpoint] = ()) -> None:
-        self._endpoints: dict[str, Endpoint] = {row.name: row for row in endpoints}
+        self._endpoints: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in endpoints}
         self._apis: dict[str, MakeProjection] = {
             ANTHROPIC_MESSAGES: _anthropic_messages,
             GOOGLE_GENERATE: _google_generate,
@@ -97,23 +61,23 @@ class Registry:
         }
 
     def register(self, endpoint: Endpoint) -> None:
-        """Add a row; one of the same name is replaced."""
+        """Add an endpoint; one of the same name is replaced."""
         self._endpoints[endpoint.name] = endpoint
 
     def unregister(self, name: str) -> None:
-        """Remove a row.
+        """Remove an endpoint.
 
         Raises:
-            UnknownProvider: There is none of that name.
+            UnknownProvider: No endpoint has that name.
         """
         self.get(name)
         del self._endpoints[name]
 
     def get(self, name: str) -> Endpoint:
-        """Find a row.
+        """Find an endpoint.
 
         Raises:
-            UnknownProvider: There is none of that name.
+            UnknownProvider: No endpoint has that name.
         """
         try:
             return self._endpoints[name]
@@ -121,23 +85,32 @@ class Registry:
             raise UnknownProvider(name, self.names()) from None
 
     def names(self) -> tuple[str, ...]:
-        """All names, sorted."""
+        """The names of all endpoints, sorted."""
         return tuple(sorted(self._endpoints))
 
     def __iter__(self) -> Iterator[Endpoint]:
         return iter([self._endpoints[name] for name in self.names()])
 
     def register_api(self, api: str, make: MakeProjection) -> None:
-        """Add a protocol; one of the same name is replaced."""
+        """Add a protocol; one of the same name is replaced.
+
+        Args:
+            api: The protocol's name, which endpoints refer to as `Endpoint.api`.
+            make: Makes the protocol's projection for an endpoint.
+        """
         self._apis[api] = make
 
     def projection(self, endpoint: Endpoint, quirks: Any = None) -> Projection:
-        """Make the projection that an endpoint's protocol needs.
+        """Make the projection of an endpoint's protocol.
+
+        Args:
+            endpoint: The endpoint.
+            quirks: The caller's quirks; see `MakeProjection`.
 
         Raises:
-            UnknownApi: Nobody registered its protocol.
+            UnknownApi: The endpoint's protocol is not registered.
             UnknownQuirk: The protocol has no quirk of that name.
-            msgspec.ValidationError: A quirk's value is of the wrong type.
+            msgspec.ValidationError: A quirk's value has the wrong type.
         """
         try:
             make = self._apis[endpoint.api]
@@ -149,45 +122,46 @@ class Registry:
 def _anthropic_messages(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 
-    return AnthropicMessages(endpoint.name, _quirks(endpoint, quirks, Quirks))
+    return AnthropicMessages(endpoint.name, _merged_quirks(endpoint, quirks, Quirks))
 
 
 def _google_generate(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.google_generate import GoogleGenerate, Quirks
 
-    return GoogleGenerate(endpoint.name, _quirks(endpoint, quirks, Quirks))
+    return GoogleGenerate(endpoint.name, _merged_quirks(endpoint, quirks, Quirks))
 
 
 def _openai_chat(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.openai_chat import OpenAIChat, Quirks
 
-    return OpenAIChat(endpoint.name, _quirks(endpoint, quirks, Quirks))
+    return OpenAIChat(endpoint.name, _merged_quirks(endpoint, quirks, Quirks))
 
 
 def _openai_responses(endpoint: Endpoint, quirks: Any) -> Projection:
     from agentkit_providers.openai_responses import OpenAIResponses, Quirks
 
-    return OpenAIResponses(endpoint.name, _quirks(endpoint, quirks, Quirks))
+    return OpenAIResponses(endpoint.name, _merged_quirks(endpoint, quirks, Quirks))
 
 
-def _quirks(endpoint: Endpoint, given: Any, kind: type[Q]) -> Q:
-    """Lay over each other what the catalogue, the row and the caller say, the last one on top."""
-    if isinstance(given, kind):
-        return given
+def _merged_quirks(endpoint: Endpoint, callers: Any, kind: type[Q]) -> Q:
+    """Merge the quirks of the model's card, the endpoint and the caller; later ones win."""
+    if isinstance(callers, kind):
+        return callers
     known = kind.__struct_fields__
-    fields = {**_from_card(endpoint.card, known), **endpoint.quirks, **(given or {})}
+    fields = {**_card_quirks(endpoint.card, known), **endpoint.quirks, **(callers or {})}
     unknown = sorted(set(fields) - set(known))
     if unknown:
         raise UnknownQuirk(tuple(unknown), known)
     quirks = msgspec.convert(fields, kind)
-    taken = None if endpoint.card is None else endpoint.card.media_in
-    if taken is None or "media" not in known or "media" in (given or {}):
+    media_in = None if endpoint.card is None else endpoint.card.media_in
+    if media_in is None or "media" not in known or "media" in (callers or {}):
         return quirks
-    return replace(quirks, media=quirks.media & taken)  # type: ignore[attr-defined]
+    # The endpoint and the model must both accept a modality.
+    return replace(quirks, media=quirks.media & media_in)  # type: ignore[attr-defined]
 
 
-def _from_card(card: ModelCard | None, known: tuple[str, ...]) -> dict[str, Any]:
-    """What a card says that this protocol has a quirk for."""
+def _card_quirks(card: ModelCard | None, known: tuple[str, ...]) -> dict[str, Any]:
+    """The facts of a card that are quirks of the protocol, as far as they are known."""
     if card is None:
         return {}
     facts = {
@@ -199,4 +173,4 @@ def _from_card(card: ModelCard | None, known: tuple[str, ...]) -> dict[str, Any]
 
 
 default_registry: Final = Registry(VENDORS)
-"""The registry that `connect` asks when it is given none; the process shares it."""
+"""The registry that `connect` uses where the caller passes none. The whole process shares it."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, ModelRequest, ModelResponse
 from agentkit_core.provider import Projection
-from agentkit_providers.model import HttpModel
+from agentkit_providers.model._http_model import HttpModel
 from agentkit_providers.replay import Answer, ReplayServer
 from agentkit_providers.vendors._endpoint import Endpoint
 

@@ -1,1 +1,1 @@
-"""What the four protocols share: SSE, body decoding, lenient values, schema dialects."""
+"""What the four protocols share: decoding of bodies, encoding of histories, values, errors."""

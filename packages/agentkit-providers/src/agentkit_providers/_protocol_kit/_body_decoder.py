@@ -1,38 +1,49 @@
-"""A body that is a stream of events or one JSON object: what it is shows in its first byte.
+"""A response body that is a stream of events or JSON; its first byte shows which.
 
-Shared by the decoders of protocols that come in both forms. What was asked for does not count:
-a server that answers a streamed request with plain JSON is understood, and one that errs with
-it too.
+Every protocol's decoder is built on this. What the request asked for does not matter: a server
+that answers a streamed request with plain JSON is understood, also where that JSON is an error.
 """
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from typing import Final
+from typing import Any, ClassVar, Final
 
+import msgspec
+
+from agentkit_core import ProviderFailure
 from agentkit_core.provider import ModelEvent
+from agentkit_providers._framing._json_objects import JsonObjects, WholeJson
+from agentkit_providers._framing._lenient_json import is_json, read_leniently
 from agentkit_providers._framing._sse import SseDecoder
+from agentkit_providers.failures._classify import classify_error
+from agentkit_providers.failures._stream_failures import unreadable
 
 DONE: Final = b"[DONE]"
-"""The payload by which many servers end a stream."""
+"""The payload with which many servers and gateways end a stream."""
 
 TRUNCATED: Final = "Input data was truncated"
-"""What msgspec says of JSON that breaks off."""
+"""What msgspec says of JSON that ends too early."""
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 
 
 class BodyDecoder(ABC):
-    """Turns the bytes of a body into payloads; a protocol says what these mean.
+    """Turns the bytes of one response body into payloads; a protocol decides what these mean.
 
-    A protocol sets `_ended` with its last event; nothing is looked at after it.
+    A protocol sets `_ended` together with its last event; nothing is read after that.
     """
+
+    sender: ClassVar[str]
+    """What people call the protocol; appears in the message of an unreadable answer."""
+    _json_reader: ClassVar[type[WholeJson] | type[JsonObjects]] = WholeJson
+    """How a JSON body is read: whole, or object by object as they arrive."""
 
     def __init__(self) -> None:
         self._sse: SseDecoder | None = None
-        """Reads the stream, if the body is one."""
-        self._body: list[bytes] = []  # of an answer that comes whole
+        """Reads the stream, where the body is one."""
+        self._json: WholeJson | JsonObjects | None = None
+        """Reads the JSON, where the body is JSON."""
         self._ended = False
 
     def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
@@ -41,52 +52,106 @@ class BodyDecoder(ABC):
             return ()
         sse = self._sse
         if sse is None:
-            if self._body:
-                self._body.append(chunk)
-                return ()
-            chunk = chunk.lstrip(_BLANK)
-            if not chunk:
-                return ()
-            if chunk[0] in b"{[":
-                self._body.append(chunk)
-                return ()
-            sse = self._sse = SseDecoder()
+            return self._feed_json(chunk)
         out: list[ModelEvent] = []
         self._take_payloads(sse.feed_data(chunk), out)
         return tuple(out)
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return what ends the answer."""
+    def _feed_json(self, chunk: bytes) -> tuple[ModelEvent, ...]:
+        """Take bytes of a JSON body, or of one that has been blank so far."""
+        if self._json is None:
+            chunk = chunk.lstrip(_BLANK)
+            if not chunk:
+                return ()
+            if chunk[0] not in b"{[":
+                self._sse = SseDecoder()
+                return self.feed(chunk)
+            self._json = self._json_reader()
         out: list[ModelEvent] = []
-        if self._body:
-            self._take_whole(b"".join(self._body), out)
-            self._body = []
+        self._take_bodies(self._json.feed(chunk), out)
+        return tuple(out)
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Take note that the body is over; return the events that end the response."""
+        out: list[ModelEvent] = []
+        if self._json is not None:
+            self._take_bodies(self._json.finish(), out)
         elif self._sse is not None and not self._ended:
             for last in self._sse.finish():
-                # Without its blank line an event may be cut; if it can be read, it is not.
+                # The blank line after this event is missing, so it may be cut off. It is not if it
+                # can be read.
                 if last.data.strip() == DONE or is_json(last.data):
                     self._take_payloads([last.data], out)
         if not self._ended:
             self._end_of_body(out)
         return tuple(out)
 
+    def _take_bodies(self, bodies: list[bytes], out: list[ModelEvent]) -> None:
+        for body in bodies:
+            if not self._ended:
+                self._take_json(body, out)
+
+    def _read_odd(self, payload: bytes, shape: Any, out: list[ModelEvent]) -> Any:
+        """Read a payload that msgspec refuses: an end mark, lenient JSON, or no JSON at all.
+
+        Args:
+            payload: The payload.
+            shape: The type that it should have.
+            out: Gets the events where the payload ends the response.
+
+        Returns:
+            A value of that type; None where there is nothing more to do with the payload.
+        """
+        stripped = payload.strip()
+        if stripped == DONE:
+            self._take_done(out)
+            return None
+        if not stripped:
+            return None
+        try:
+            value = read_leniently(payload)
+        except (ValueError, RecursionError) as error:
+            self._fail(unreadable(payload, error, self.sender), out)
+            return None
+        try:
+            event = self._convert(value, shape)
+        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+            if isinstance(value, dict) and value.get("error"):
+                self._fail(classify_error(value), out)
+            else:
+                self._fail(unreadable(payload, error, self.sender), out)
+            return None
+        self._expect_surrogates()
+        return event
+
+    def _convert(self, value: Any, shape: Any) -> Any:
+        """Convert a value that was read leniently.
+
+        Raises:
+            ValueError: The value does not have that shape.
+        """
+        return msgspec.convert(value, shape)
+
+    def _expect_surrogates(self) -> None:
+        """Take note that texts may hold halves of surrogate pairs from now on."""
+        return
+
     @abstractmethod
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         """Add to `out` what the payloads of a stream mean, up to the last event."""
 
     @abstractmethod
-    def _take_whole(self, body: bytes, out: list[ModelEvent]) -> None:
-        """Add to `out` what an answer means that came whole."""
+    def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
+        """Add to `out` what a JSON body means, or one of the objects in it."""
+
+    @abstractmethod
+    def _take_done(self, out: list[ModelEvent]) -> None:
+        """Take the end mark `[DONE]`."""
 
     @abstractmethod
     def _end_of_body(self, out: list[ModelEvent]) -> None:
-        """Add to `out` the last event of an answer that has none when its body is over."""
+        """Add to `out` the last event of a response that has none when its body is over."""
 
-
-def is_json(payload: bytes) -> bool:
-    """Whether a payload is JSON, read as leniently as any answer is."""
-    try:
-        json.loads(payload.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    @abstractmethod
+    def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
+        """End the response as failed."""

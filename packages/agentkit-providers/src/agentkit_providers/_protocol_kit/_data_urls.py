@@ -1,23 +1,24 @@
-"""Content as an address: where it is, or itself as a `data:` address."""
+"""Content as a URL: the URL where the content is, or a `data:` URL that holds it."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 
-from agentkit_core import DataRef, Handle, InlineBytes, InlineText, UnsupportedContent, Uri
+from agentkit_core import DataRef, Handle, InlineBytes, InlineText, Uri
 from agentkit_core.json import without_lone_surrogates
+from agentkit_providers._protocol_kit._unsupported import unresolved_artifact
 
 
-def address_of(data: DataRef, mime_type: str, target: str) -> str:
-    """Write content as an address.
+def content_url(data: DataRef, mime_type: str, api: str) -> str:
+    """Write content as a URL.
 
     Args:
         data: The content.
-        mime_type: What it is, for a `data:` address.
-        target: The protocol, for the error.
+        mime_type: Its type, for a `data:` URL.
+        api: The protocol's name, for the error.
 
     Raises:
-        UnsupportedContent: It is a handle, which someone should have resolved.
+        UnsupportedContent: The content is the id of an artifact that the caller did not resolve.
     """
     match data:
         case Uri(uri=uri):
@@ -28,8 +29,4 @@ def address_of(data: DataRef, mime_type: str, target: str) -> str:
             content = without_lone_surrogates(text).encode()
             return f"data:{mime_type};base64,{b64encode(content).decode()}"
         case Handle(artifact_id=artifact_id):
-            raise UnsupportedContent(
-                f"the artifact {artifact_id!r}",
-                target=target,
-                advice="put its bytes or its address in its place first",
-            )
+            raise unresolved_artifact(artifact_id, api)

@@ -1,4 +1,4 @@
-"""Small readings that protocols share: addresses of images, base64, halves of characters."""
+"""Values that vendors send in several forms: image URLs, base64, texts in lists, surrogates."""
 
 from __future__ import annotations
 
@@ -9,51 +9,71 @@ from typing import Any, Final
 from agentkit_core import InlineBytes, Media, MetadataMap, Modality, Uri
 from agentkit_core.json import without_lone_surrogates
 
-_HIGH_HALVES: Final = ("\ud800", "\udbff")
+REPLACEMENT: Final = "\ufffd"
+"""What a half of a surrogate pair becomes when its other half never comes."""
+_HIGH_SURROGATES: Final = ("\ud800", "\udbff")
 
 
-def image_of(url: str) -> Media:
-    """An image by its address; a `data:` address is unpacked."""
+def image_from_url(url: str) -> Media:
+    """Make an image from its URL; the content of a `data:` URL is decoded."""
     head, comma, data = url.partition(",")
     if comma and head.startswith("data:") and head.endswith(";base64"):
-        content = bytes_of(data)
+        content = decode_base64(data)
         if content:
             mime_type = head.removeprefix("data:").removesuffix(";base64")
             return Media(Modality.IMAGE, mime_type, InlineBytes(content))
     return Media(Modality.IMAGE, "", Uri(url))
 
 
-def bytes_of(base64: str) -> bytes:
-    """Decode base64; empty where it is none."""
+def decode_base64(text: str) -> bytes:
+    """Decode base64; empty where the text is not base64."""
     try:
-        return b64decode(base64)
+        return b64decode(text)
     except (binascii.Error, ValueError):
         return b""
 
 
 def joined_texts(value: Any) -> str:
-    """The text of an entry: itself, or of the entries in it."""
+    """Join the texts of a value: a text itself, or a list of texts and of objects with a `text`.
+
+    Returns:
+        The text; empty for any other value.
+    """
     if isinstance(value, str):
         return value
     if not isinstance(value, list):
         return ""
-    texts = (one.get("text") if isinstance(one, dict) else one for one in value)
+    texts = (entry.get("text") if isinstance(entry, dict) else entry for entry in value)
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def mended(text: str) -> tuple[str, str]:
-    """Join surrogate halves and replace lone ones; a half in last place may yet be joined.
+def text_or_empty(value: Any) -> str:
+    """A value that should be a text; empty where it is not one."""
+    return value if isinstance(value, str) else ""
+
+
+def list_or_empty(value: Any) -> list[Any]:
+    """A value that should be a list; empty where it is not one."""
+    return value if isinstance(value, list) else []
+
+
+def join_surrogates(text: str) -> tuple[str, str]:
+    """Join the halves of surrogate pairs, and replace halves that stand alone.
+
+    Args:
+        text: May hold halves. The last character may be the first half of a pair whose second half
+            comes with the next piece of the text.
 
     Returns:
-        The text, and the half that is held back.
+        The text without halves, and the half that waits for the next piece, which may be empty.
     """
-    half = ""
-    if text and _HIGH_HALVES[0] <= text[-1] <= _HIGH_HALVES[1]:
-        text, half = text[:-1], text[-1]
-    return without_lone_surrogates(text), half
+    waiting = ""
+    if text and _HIGH_SURROGATES[0] <= text[-1] <= _HIGH_SURROGATES[1]:
+        text, waiting = text[:-1], text[-1]
+    return without_lone_surrogates(text), waiting
 
 
-def extend(metadata: MetadataMap, key: str, more: list[Any]) -> None:
-    """Add to a list in metadata, which is left as it was for those who have it."""
+def append_to_list(metadata: MetadataMap, key: str, entries: list[Any]) -> None:
+    """Add entries to a list in metadata, in a new list: events that hold the old one stay as is."""
     known = metadata.get(key)
-    metadata[key] = [*known, *more] if isinstance(known, list) else list(more)
+    metadata[key] = [*known, *entries] if isinstance(known, list) else list(entries)

@@ -1,14 +1,21 @@
-"""A part as the text that a vendor is sent."""
+"""Parts and tool outputs as plain text."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from agentkit_core import Part, Structured, Text
 
 
 def plain_text(part: Part) -> str:
-    """A part as text, a structured one as JSON; empty where it is none."""
+    """Write a part as text, a structured part as JSON; empty for parts that are not text."""
     match part:
         case Text() | Structured():
             return part.text
         case _:
             return ""
+
+
+def joined_text(parts: Iterable[Part], separator: str = "\n") -> str:
+    """Join the texts of parts, without those that are empty."""
+    return separator.join(text for part in parts if (text := plain_text(part)))

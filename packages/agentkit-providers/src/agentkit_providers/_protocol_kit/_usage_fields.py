@@ -1,4 +1,4 @@
-"""Counts and costs in usage reports, whatever stands in their places."""
+"""Token counts and costs in usage reports, read without trusting their types."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from typing import Any
 from agentkit_core import CostUsage
 
 
-def count(raw: Mapping[str, Any], name: str) -> int | None:
-    """A count of tokens, at least 0; None where there is none."""
-    found = raw.get(name)
-    if isinstance(found, float) and found.is_integer():
-        found = int(found)
-    if isinstance(found, bool) or not isinstance(found, int):
+def count(report: Mapping[str, Any], name: str) -> int | None:
+    """Read a count of tokens, at least 0; None where the field holds no whole number."""
+    value = report.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return max(0, found)
+    return max(0, value)
 
 
-def counts_in(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """An object of counts; empty where there is none."""
-    found = raw.get(name)
-    return found if isinstance(found, Mapping) else {}
+def nested_counts(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Read an object of counts; empty where the field holds none."""
+    value = report.get(name)
+    return value if isinstance(value, Mapping) else {}
 
 
-def cost_of(raw: Mapping[str, Any], currency: str | None) -> CostUsage:
-    """What a vendor says in `cost` that the request cost.
+def reported_cost(report: Mapping[str, Any], currency: str | None) -> CostUsage:
+    """Read what the request cost, from the field `cost`.
 
     Args:
-        raw: The report.
-        currency: In which currency it says so; None means that it is no money.
+        report: The usage report.
+        currency: The currency of `cost`; None where the vendor's `cost` is not money.
+
+    Returns:
+        The cost; empty where the report names none.
     """
     if currency is None:
         return CostUsage()
-    cost = raw.get("cost")
+    cost = report.get("cost")
     if isinstance(cost, Mapping):
         cost = cost.get("total_cost")
     if isinstance(cost, bool) or not isinstance(cost, int | float | str):

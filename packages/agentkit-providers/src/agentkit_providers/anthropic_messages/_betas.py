@@ -1,10 +1,10 @@
-"""Betas: features that a request must opt into, merged into one header."""
+"""Betas: features that a request must opt into, all in one header."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from agentkit_providers.anthropic_messages._encode_options import Options
+from agentkit_providers.anthropic_messages._encode_options import MessagesOptions
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
 INTERLEAVED_THINKING: Final = "interleaved-thinking-2025-05-14"
@@ -21,13 +21,13 @@ _OF_TOOL: Final = {
 _OF_EDIT: Final = {"compact_20260112": "compact-2026-01-12"}
 
 
-def betas_of(options: Options, quirks: Quirks, *, uploads: bool) -> tuple[str, ...]:
-    """Say which betas a request needs, each once, in fixed order.
+def betas_of(options: MessagesOptions, quirks: Quirks, *, uploads: bool) -> tuple[str, ...]:
+    """List the betas that a request needs, each once, in a fixed order.
 
     Args:
-        options: What is asked; the extra field `betas` holds further ones.
-        quirks: How the vendor wants it.
-        uploads: Whether the history names uploaded files.
+        options: The request's options; the caller's extra field `betas` holds further betas.
+        quirks: How the vendor differs from Anthropic.
+        uploads: Whether the history refers to uploaded files.
     """
     extra = options.extra
     betas: list[Any] = list(quirks.betas)
@@ -37,7 +37,7 @@ def betas_of(options: Options, quirks: Quirks, *, uploads: bool) -> tuple[str, .
         if uploads:
             betas.append(FILES)
         betas += [beta for name, beta in _OF_FIELD.items() if extra.get(name)]
-        betas += [_OF_TOOL[one] for one in options.tool_types if one in _OF_TOOL]
+        betas += [_OF_TOOL[kind] for kind in options.tool_types if kind in _OF_TOOL]
         management = extra.get("context_management")
         edits = management.get("edits") if isinstance(management, dict) else None
         for edit in edits if isinstance(edits, list) else ():
@@ -45,4 +45,4 @@ def betas_of(options: Options, quirks: Quirks, *, uploads: bool) -> tuple[str, .
             betas += [_OF_EDIT[kind]] if isinstance(kind, str) and kind in _OF_EDIT else []
     asked = extra.get("betas")
     betas += asked if isinstance(asked, list) else []
-    return tuple(dict.fromkeys(one for one in betas if isinstance(one, str) and one))
+    return tuple(dict.fromkeys(beta for beta in betas if isinstance(beta, str) and beta))

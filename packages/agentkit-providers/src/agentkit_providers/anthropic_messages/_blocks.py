@@ -1,9 +1,9 @@
-"""Blocks while they grow: what a block of the answer becomes, delta by delta.
+"""Blocks while they grow: what a block of the response becomes, delta by delta.
 
-A `text` becomes a Text with its citations; `thinking` and `redacted_thinking` become Reasoning
-with its signature or encrypted original; a `tool_use` is a ToolCall, ours to run. All others are
-kept verbatim as Custom: tools that the vendor runs and their results, compaction, and what is
-not known yet.
+A `text` becomes a Text with its citations. `thinking` and `redacted_thinking` become Reasoning with
+its signature or its encrypted original. A `tool_use` becomes a ToolCall, which the client runs. All
+others are kept verbatim as Custom: tools that the vendor runs and their results, compaction, and
+types that are not known yet.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from agentkit_core.provider import (
     PartId,
     complete_call,
 )
-from agentkit_providers._protocol_kit._lenient_values import mended
+from agentkit_providers._protocol_kit._lenient_values import (
+    REPLACEMENT,
+    join_surrogates,
+    list_or_empty,
+    text_or_empty,
+)
 from agentkit_providers.anthropic_messages._metadata_keys import (
     API,
     BLOCK_KEY,
@@ -37,11 +42,11 @@ from agentkit_providers.anthropic_messages._wire_events import Delta
 class Block(Protocol):
     """One block while it grows."""
 
-    careful: bool
-    """Whether text may hold lone surrogates, which only some decoding lets through."""
+    has_surrogates: bool
+    """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
-        """Take what the block gained; add the deltas of its part to `out`."""
+        """Take a delta of the block; add the deltas of its part to `out`."""
         ...
 
     def close(self, out: list[ModelEvent], /) -> None:
@@ -50,24 +55,24 @@ class Block(Protocol):
 
 
 class TextBlock:
-    """A text; it begins with its first word, for blocks without any are of no use to anyone."""
+    """A text. Its part begins with the first text, so that an empty block leaves no part."""
 
-    careful = False
+    has_surrogates = False
 
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
         self._part_id = part_id
         self._begun = False
         self._pieces: list[str] = []
-        self._half = ""
+        self._surrogate = ""
         self._metadata = _further_fields(block, "text", "citations")
-        self._citations = list(_list(block.get("citations")))
-        self._append(_text(block.get("text")), out)
+        self._citations = list(list_or_empty(block.get("citations")))
+        self._append(text_or_empty(block.get("text")), out)
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
-        """Take more text, or a citation; these come before the text they belong to."""
+        """Take more text, or a citation, which comes before the text that it belongs to."""
         text = delta.text
         if text:
-            if self._begun and not self.careful:
+            if self._begun and not self.has_surrogates:
                 self._pieces.append(text)
                 out.append(AppendText(self._part_id, text))
             else:
@@ -77,9 +82,9 @@ class TextBlock:
 
     def close(self, out: list[ModelEvent], /) -> None:
         """Commit the text, if there is any."""
-        if self._half:
-            self.careful, self._half = False, ""
-            self._append("\ufffd", out)
+        if self._surrogate:
+            self.has_surrogates, self._surrogate = False, ""
+            self._append(REPLACEMENT, out)
         if not self._begun:
             return
         metadata = self._metadata
@@ -88,8 +93,8 @@ class TextBlock:
         out.append(CommitPart(Text("".join(self._pieces), metadata=metadata), self._part_id))
 
     def _append(self, text: str, out: list[ModelEvent]) -> None:
-        if self.careful:
-            text, self._half = mended(self._half + text)
+        if self.has_surrogates:
+            text, self._surrogate = join_surrogates(self._surrogate + text)
         if not text:
             return
         if not self._begun:
@@ -100,18 +105,18 @@ class TextBlock:
 
 
 class ThinkingBlock:
-    """Reasoning; its text may be withheld, and the signature is what counts for the vendor."""
+    """Reasoning. Its text may be withheld; the vendor needs only the signature back."""
 
-    careful = False
+    has_surrogates = False
 
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
         self._part_id = part_id
         self._pieces: list[str] = []
-        self._half = ""
-        self._signature = _text(block.get("signature"))
+        self._surrogate = ""
+        self._signature = text_or_empty(block.get("signature"))
         self._metadata = _further_fields(block, "thinking", "signature")
         out.append(BeginPart(part_id, Reasoning()))
-        self._append(_text(block.get("thinking")), out)
+        self._append(text_or_empty(block.get("thinking")), out)
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
         """Take more reasoning, or its signature."""
@@ -122,9 +127,9 @@ class ThinkingBlock:
 
     def close(self, out: list[ModelEvent], /) -> None:
         """Commit the reasoning."""
-        if self._half:
-            self.careful, self._half = False, ""
-            self._append("\ufffd", out)
+        if self._surrogate:
+            self.has_surrogates, self._surrogate = False, ""
+            self._append(REPLACEMENT, out)
         metadata = self._metadata
         if self._signature:
             metadata = {SIGNATURE_KEY: self._signature, **metadata}
@@ -133,44 +138,46 @@ class ThinkingBlock:
         out.append(CommitPart(part, self._part_id))
 
     def _append(self, text: str, out: list[ModelEvent]) -> None:
-        if self.careful:
-            text, self._half = mended(self._half + text)
+        if self.has_surrogates:
+            text, self._surrogate = join_surrogates(self._surrogate + text)
         if text:
             self._pieces.append(text)
             out.append(AppendText(self._part_id, text))
 
 
 class CallBlock:
-    """A call for us to run; its arguments come as JSON text, or at once when it begins."""
+    """A call that the client runs. Its arguments come as JSON text, or whole in the start."""
 
-    careful = False
+    has_surrogates = False
 
     def __init__(
         self, part_id: PartId, call_id: str, block: dict[str, Any], out: list[ModelEvent]
     ) -> None:
         self._part_id = part_id
         self._pieces: list[str] = []
-        self._half = ""
+        self._surrogate = ""
         self._whole = block.get("input")
         metadata = _further_fields(block, "id", "name", "input")
-        self._call = ToolCall(ToolCallId(call_id), _text(block.get("name")), metadata=metadata)
+        self._call = ToolCall(
+            ToolCallId(call_id), text_or_empty(block.get("name")), metadata=metadata
+        )
         out.append(BeginPart(part_id, self._call))
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
         """Take more of the arguments."""
         piece = delta.partial_json
         if piece:
-            if self.careful:
-                piece, self._half = mended(self._half + piece)
+            if self.has_surrogates:
+                piece, self._surrogate = join_surrogates(self._surrogate + piece)
             self._append(piece, out)
 
     def close(self, out: list[ModelEvent], /) -> None:
-        """Commit the call with its arguments; marked where these cannot be read."""
-        if self._half:
-            self._append("\ufffd", out)
+        """Commit the call with its arguments; with an `input_error` where these cannot be read."""
+        if self._surrogate:
+            self._append(REPLACEMENT, out)
         if not "".join(self._pieces).strip() and self._whole:
-            given = self._whole
-            self._append(given if isinstance(given, str) else to_json(given).decode(), out)
+            whole = self._whole
+            self._append(whole if isinstance(whole, str) else to_json(whole).decode(), out)
         call = complete_call(self._call, "".join(self._pieces))
         out.append(CommitPart(call, self._part_id))
 
@@ -181,9 +188,9 @@ class CallBlock:
 
 
 class OtherBlock:
-    """A block that is kept as it is; what it gains goes into the field it belongs to."""
+    """A block that is kept as it is; each delta goes into the field that it belongs to."""
 
-    careful = False
+    has_surrogates = False
 
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
         self._part_id = part_id
@@ -197,17 +204,17 @@ class OtherBlock:
         return f"{API}.{self._block['type']}"
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
-        """Take what the block gained; it is told of when the block is whole."""
+        """Take a delta of the block; the part changes only when the block ends."""
         if delta.partial_json:
             self._input.append(delta.partial_json)
         for name in ("text", "thinking", "signature"):
             if text := getattr(delta, name):
                 self._texts.setdefault(name, []).append(text)
         if delta.citation is not None:
-            self.gain({"citations": [delta.citation]})
+            self.merge({"citations": [delta.citation]})
 
-    def gain(self, fields: dict[str, Any]) -> None:
-        """Take a delta of a type that is not known: texts and lists grow, others are replaced."""
+    def merge(self, fields: dict[str, Any]) -> None:
+        """Take a delta of an unknown type: texts and lists are extended, others replaced."""
         for name, new in fields.items():
             known = self._block.get(name)
             if isinstance(new, str) and (known is None or isinstance(known, str)):
@@ -218,15 +225,14 @@ class OtherBlock:
                 self._block = {**self._block, name: new}
 
     def close(self, out: list[ModelEvent], /) -> None:
-        """Commit the block, whole."""
+        """Commit the complete block."""
         block = dict(self._block)
         for name, pieces in self._texts.items():
-            begun = block.get(name)
-            so_far = begun if isinstance(begun, str) else ""
+            so_far = text_or_empty(block.get(name))
             block[name] = without_lone_surrogates(so_far + "".join(pieces))
         arguments = without_lone_surrogates("".join(self._input))
         if arguments.strip():
-            block["input"] = _parsed(arguments)
+            block["input"] = _parse_arguments(arguments)
         out.append(CommitPart(Custom(self._kind, block), self._part_id))
 
 
@@ -239,13 +245,13 @@ def open_block(
     """Open a block.
 
     Args:
-        block: As it begins, with its type; a whole one is a block that begins with everything.
-        part_id: What its part is to be called.
-        call_id: Gives a call the id it is known by here, from the vendor's.
+        block: The block as it begins, with its type. A whole response's blocks begin complete.
+        part_id: The id of its part.
+        call_id: Chooses a call's id in the response's parts, from the vendor's id.
         out: Gets the deltas of its part.
 
     Returns:
-        The block; None for one that is whole in itself.
+        The block; None where it is complete and its part is committed.
     """
     match block["type"]:
         case "text":
@@ -255,7 +261,7 @@ def open_block(
         case "tool_use":
             return CallBlock(part_id, call_id(block.get("id")), block, out)
         case "redacted_thinking":
-            metadata: MetadataMap = {REDACTED_KEY: _text(block.get("data"))}
+            metadata: MetadataMap = {REDACTED_KEY: text_or_empty(block.get("data"))}
             metadata |= _further_fields(block, "data")
             out.append(CommitPart(Reasoning(redacted=True, metadata=metadata)))
             return None
@@ -264,22 +270,14 @@ def open_block(
 
 
 def _further_fields(block: dict[str, Any], *known: str) -> MetadataMap:
-    """What a block has that no field of ours holds; to be given back with it."""
-    more = {key: one for key, one in block.items() if key != "type" and key not in known}
-    return {BLOCK_KEY: more} if more else {}
+    """The fields of a block that our part has no place for, to be sent back with it."""
+    further = {key: value for key, value in block.items() if key not in ("type", *known)}
+    return {BLOCK_KEY: further} if further else {}
 
 
-def _parsed(arguments: str) -> Any:
-    """The arguments of a tool that the vendor runs; the text itself where they broke off."""
+def _parse_arguments(arguments: str) -> Any:
+    """The arguments of a tool that the vendor runs; the text itself where it is cut off."""
     try:
         return msgspec.json.decode(arguments)
     except (msgspec.DecodeError, RecursionError):
         return arguments
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

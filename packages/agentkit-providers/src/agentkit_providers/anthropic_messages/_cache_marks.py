@@ -1,8 +1,6 @@
-"""Where cached prefixes end: the marks of a request, found among the blocks that are written.
+"""Where cached prefixes end: the marks of a request, found among the blocks of its items.
 
-A mark names an item of the request, and what is written of it may stand elsewhere: the items
-before it were merged, hoisted or left out. So a mark is taken for what it means: the prefix
-that ends with it. What `sendable` gives for that prefix is how far the mark goes.
+A caller's mark stands for the prefix of the request that ends with it; see `_cache_prefix`.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from agentkit_core import ItemKind, ModelRequest, UnsupportedContent
+from agentkit_core import ItemKind, ModelRequest
 from agentkit_core.cache import (
     CacheMark,
     CacheMode,
@@ -22,12 +20,13 @@ from agentkit_core.cache import (
 )
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
+from agentkit_providers._protocol_kit._unsupported import unsupported_mark
 from agentkit_providers.anthropic_messages._encode_items import (
+    EncodedBlocks,
     Place,
-    Written,
+    encode_item,
     is_markable,
     with_field,
-    written_item,
 )
 from agentkit_providers.anthropic_messages._metadata_keys import API
 from agentkit_providers.anthropic_messages._quirks import Quirks
@@ -38,26 +37,35 @@ _MARK_1H: Final = b'"cache_control":{"type":"ephemeral","ttl":"1h"}'
 
 
 class Spot(NamedTuple):
-    """A block, by its item among those that are written and its place in that."""
+    """Where a mark stands.
+
+    Attributes:
+        item: The index of the encoded item.
+        block: The index of the block in that item.
+    """
 
     item: int
     block: int
 
 
 class Marks(NamedTuple):
-    """Where a request is marked."""
+    """The marks of a request.
+
+    Attributes:
+        field: The JSON field that marks a block or a tool; empty where nothing is marked.
+        tools: Whether the last tool is marked.
+        spots: Where blocks are marked.
+    """
 
     field: bytes = b""
-    """What is added to a block."""
     tools: bool = False
-    """Whether the last tool is marked."""
     spots: frozenset[Spot] = frozenset()
 
-    def marked(self, at: int, item: Written) -> bytes:
-        """The blocks of an item with the marks that they have."""
+    def apply(self, at: int, item: EncodedBlocks) -> bytes:
+        """Join the blocks of the item at an index, with its marks."""
         places = {spot.block for spot in self.spots if spot.item == at}
         if not places:
-            return item.joined
+            return item.data
         return b",".join(
             with_field(block, self.field) if place in places else block
             for place, block in enumerate(item.blocks)
@@ -67,22 +75,29 @@ class Marks(NamedTuple):
 NO_MARKS: Final = Marks()
 
 
-def marks_of(
+def find_marks(
     request: ModelRequest,
     quirks: Quirks,
     target: Target,
-    written: Sequence[Written],
+    encoded: Sequence[EncodedBlocks],
     *,
     has_tools: bool,
 ) -> Marks:
-    """Find where the request is to be marked.
+    """Find where a request is marked.
 
-    Without marks of the caller's own these are the last tool, the end of the instructions and
-    the end of the user's last message. Of more than four the first ones are dropped, for longer
-    prefixes are worth more.
+    Where the caller names no marks, the last tool, the end of the instructions and the end of the
+    user's last message are marked. Where there are more than four marks the first are dropped,
+    since longer prefixes save more.
+
+    Args:
+        request: The request.
+        quirks: How the vendor differs from Anthropic.
+        target: What the request's items were made sendable for.
+        encoded: The sendable items as blocks.
+        has_tools: Whether the request offers tools.
 
     Raises:
-        UnsupportedContent: Caching is required and cannot be had as it is asked for.
+        UnsupportedContent: Caching is required, and the vendor cannot do what the caller wants.
     """
     cache = request.options.cache
     if cache is None or cache.mode is CacheMode.DISABLED:
@@ -90,34 +105,34 @@ def marks_of(
     required = cache.mode is CacheMode.REQUIRED
     if not quirks.cache_control:
         if required:
-            raise _refused("a cache request")
+            raise unsupported_mark("a request for caching", API)
         return NO_MARKS
     extended = cache.retention is CacheRetention.EXTENDED
     if extended and required and not quirks.cache_1h:
-        raise _refused("a cached prefix that is kept for long")
+        raise unsupported_mark("a cached prefix with extended retention", API)
     field = _MARK_1H if extended and quirks.cache_1h else _MARK
     if cache.marks is None:
-        return Marks(field, has_tools, frozenset(_planned(written)))
-    return _asked(cache, cache.marks, field, request, target, written, has_tools=has_tools)
+        return Marks(field, has_tools, frozenset(_default_spots(encoded)))
+    return _marks_of(cache, cache.marks, field, request, target, encoded, has_tools=has_tools)
 
 
-def _planned(written: Sequence[Written]) -> list[Spot]:
+def _default_spots(encoded: Sequence[EncodedBlocks]) -> list[Spot]:
     spots: list[Spot] = []
     for place in (Place.SYSTEM, Place.USER):
-        for at in range(len(written) - 1, -1, -1):
-            if written[at].place is place and written[at].blocks:
-                spots.append(Spot(at, len(written[at].blocks) - 1))
+        for at in range(len(encoded) - 1, -1, -1):
+            if encoded[at].place is place and encoded[at].blocks:
+                spots.append(Spot(at, len(encoded[at].blocks) - 1))
                 break
     return spots
 
 
-def _asked(
+def _marks_of(
     cache: CacheRequest,
     marks: Sequence[CacheMark],
     field: bytes,
     request: ModelRequest,
     target: Target,
-    written: Sequence[Written],
+    encoded: Sequence[EncodedBlocks],
     *,
     has_tools: bool,
 ) -> Marks:
@@ -126,19 +141,20 @@ def _asked(
     spots = set[Spot]()
     for mark in marks:
         if isinstance(mark, ToolsEnd):
-            found: Spot | None = None
+            spot: Spot | None = None
             tools = tools or has_tools
         else:
-            found = _spot_of(mark, request, target, written, exact=required)
-            if found is not None:
-                spots.add(found)
-        if required and found is None and not (isinstance(mark, ToolsEnd) and has_tools):
-            raise _refused(f"the cache mark {mark!r}")
+            spot = _spot_of(mark, request, target, encoded, exact=required)
+            if spot is not None:
+                spots.add(spot)
+        if required and spot is None and not (isinstance(mark, ToolsEnd) and has_tools):
+            raise unsupported_mark(f"the cache mark {mark!r}", API)
     # The vendor reads tools first, then instructions, then messages.
-    ordered = sorted(spots, key=lambda spot: (written[spot.item].place is not Place.SYSTEM, spot))
-    if tools + len(ordered) > _MOST_MARKS:
+    ordered = sorted(spots, key=lambda spot: (encoded[spot.item].place is not Place.SYSTEM, spot))
+    count = tools + len(ordered)
+    if count > _MOST_MARKS:
         if required:
-            raise _refused(f"{tools + len(ordered)} cache marks, for {_MOST_MARKS} are the most")
+            raise unsupported_mark(f"{count} cache marks (at most {_MOST_MARKS})", API)
         ordered, tools = ordered[-_MOST_MARKS:], False
     return Marks(field, tools, frozenset(ordered))
 
@@ -147,54 +163,49 @@ def _spot_of(
     mark: ItemEnd | PartEnd,
     request: ModelRequest,
     target: Target,
-    written: Sequence[Written],
+    encoded: Sequence[EncodedBlocks],
     *,
     exact: bool,
 ) -> Spot | None:
-    """The last block of the prefix that a mark ends; None where there is none to mark.
+    """Find the last block of the prefix that a mark ends; None where nothing can be marked.
 
     Args:
         mark: The mark.
-        request: The request whose items it counts.
-        target: What these were made sendable for.
-        written: What is written of them.
-        exact: Whether the prefix may not be shorter than asked. Reasoning cannot be marked, so
-            a mark on it goes to the block before.
+        request: The request, whose items the mark counts.
+        target: What the request's items were made sendable for.
+        encoded: The sendable items as blocks.
+        exact: Whether the prefix must not be shorter than the caller asks. Reasoning cannot be
+            marked, so a mark on it moves to the block before.
     """
-    made = marked_prefix(mark, request.items, target)
-    if made is None:
+    prefix = marked_prefix(mark, request.items, target)
+    if prefix is None:
         return None
-    at = min(len(made), len(written)) - 1
+    at = min(len(prefix), len(encoded)) - 1
     if at < 0:
         return None
-    count = len(written[at].blocks)
+    count = len(encoded[at].blocks)
     if isinstance(mark, PartEnd):
-        whole = made[at].kind is ItemKind.TOOL
-        count = min(count, mark.part + 1 if whole else len(written_item(made[at], None).blocks))
-    return _markable(Spot(at, count - 1), written, exact=exact)
+        is_tool = prefix[at].kind is ItemKind.TOOL
+        in_prefix = mark.part + 1 if is_tool else len(encode_item(prefix[: at + 1], at).blocks)
+        count = min(count, in_prefix)
+    return _markable(Spot(at, count - 1), encoded, exact=exact)
 
 
-def _markable(spot: Spot, written: Sequence[Written], *, exact: bool) -> Spot | None:
-    """The spot, or the next one before it that can be marked, on the same side of the request."""
-    system = written[spot.item].place is Place.SYSTEM
+def _markable(spot: Spot, encoded: Sequence[EncodedBlocks], *, exact: bool) -> Spot | None:
+    """Find the last block up to a spot that can be marked, within instructions or messages."""
+    system = encoded[spot.item].place is Place.SYSTEM
     at, block = spot
     while True:
         if block < 0:
             at -= 1
-            while at >= 0 and (written[at].place is Place.SYSTEM) is not system:
+            while at >= 0 and (encoded[at].place is Place.SYSTEM) is not system:
                 at -= 1
             if at < 0:
                 return None
-            block = len(written[at].blocks) - 1
-        elif is_markable(written[at].blocks[block]):
+            block = len(encoded[at].blocks) - 1
+        elif is_markable(encoded[at].blocks[block]):
             return Spot(at, block)
         elif exact:
             return None
         else:
             block -= 1
-
-
-def _refused(what: str) -> UnsupportedContent:
-    return UnsupportedContent(
-        what, target=API, advice="make caching best effort, or leave the marks to the projection"
-    )

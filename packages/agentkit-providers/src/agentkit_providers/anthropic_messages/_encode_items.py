@@ -1,7 +1,7 @@
-"""One item as the blocks of a message, each written as bytes of its own.
+"""Items as blocks: each block is written as bytes of its own.
 
-Blocks are bytes so that what was written once can be joined anew for the next request, and a
-cache mark can be put on any of them.
+Blocks stay separate bytes so that a cache mark can be put on any of them without writing the rest
+of the history again.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Final
-
-from msgspec import Struct
 
 from agentkit_core import (
     Custom,
@@ -31,6 +29,7 @@ from agentkit_core import (
     ToolResult,
     to_json,
 )
+from agentkit_providers._protocol_kit._incremental_history import EncodedItem
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.anthropic_messages._media import file_block, is_uploaded, media_block
 from agentkit_providers.anthropic_messages._metadata_keys import (
@@ -51,7 +50,7 @@ from agentkit_providers.anthropic_messages._wire_request import (
 )
 
 IMAGE_ONLY: Final = "(see attached image)"
-"""What a result says that is only an image."""
+"""The text of a tool result that holds only images."""
 _THINKING: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 
 
@@ -63,47 +62,48 @@ class Place(Enum):
     ASSISTANT = "assistant"
 
 
-class Written(Struct, frozen=True):
-    """An item that is written.
+class EncodedBlocks(EncodedItem, frozen=True, kw_only=True):
+    """One item as blocks.
 
     Attributes:
-        blocks: In order; may be empty, then there is nothing to send of the item.
-        joined: The blocks, with commas between.
-        uses: Ids of tools that the vendor ran, or began to run, as the blocks tell.
-        waits: Whether such a tool has no result yet, so that what follows matters.
-        uploads: Whether a block names an uploaded file.
+        data: The blocks, joined by commas.
+        is_final: False where a tool that the vendor runs has no result yet, so that the next item
+            decides whether the tool's call is sent.
+        place: Where the blocks go.
+        blocks: The blocks in order; empty where nothing of the item is sent.
+        uses: Ids of the tools that the vendor runs, as the blocks name them.
+        uploads: Whether a block refers to an uploaded file.
     """
 
     place: Place
     blocks: tuple[bytes, ...]
-    joined: bytes
     uses: frozenset[str] = frozenset()
-    waits: bool = False
     uploads: bool = False
 
 
-def written_item(
-    item: Item, following: Item | None, is_known: Callable[[str], bool] = lambda use_id: True
-) -> Written:
-    """Write one item that the vendor can be sent.
+def encode_item(
+    items: Sequence[Item], at: int, *, is_known: Callable[[str], bool] = lambda use_id: True
+) -> EncodedBlocks:
+    """Write one item.
 
     Args:
-        item: One of those that `sendable` gave.
-        following: The one after it; None for the last.
-        is_known: Whether an earlier item began the vendor's tool with this id. Results of
-            others are left out, for the vendor refuses them.
+        items: The sendable items.
+        at: Which one.
+        is_known: Whether an earlier item called the vendor's tool with this id. Results of other
+            calls are left out, since the vendor refuses them.
     """
+    item = items[at]
     match item.kind:
         case ItemKind.SYSTEM:
-            return _written(Place.SYSTEM, _instructions(item.parts))
+            return _encoded(Place.SYSTEM, _instructions(item.parts))
         case ItemKind.ASSISTANT:
+            following = items[at + 1] if at + 1 < len(items) else None
             return _assistant(item, following, is_known)
         case ItemKind.TOOL:
             blocks = [_result(result) for result in item.tool_results]
-            return _written(Place.USER, blocks, _uploads(_parts_given(item.tool_results)))
+            return _encoded(Place.USER, blocks, _has_uploads(_output_parts(item.tool_results)))
         case _:
-            blocks = [block for part in item.parts if (block := _content_block(part)) is not None]
-            return _written(Place.USER, blocks, _uploads(item.parts))
+            return _encoded(Place.USER, _content(item.parts), _has_uploads(item.parts))
 
 
 def is_markable(block: bytes) -> bool:
@@ -111,8 +111,8 @@ def is_markable(block: bytes) -> bool:
     return not block.startswith(_THINKING)
 
 
-def _written(place: Place, blocks: Sequence[bytes], uploads: bool = False) -> Written:
-    return Written(place, tuple(blocks), b",".join(blocks), uploads=uploads)
+def _encoded(place: Place, blocks: Sequence[bytes], uploads: bool = False) -> EncodedBlocks:
+    return EncodedBlocks(b",".join(blocks), place=place, blocks=tuple(blocks), uploads=uploads)
 
 
 def _instructions(parts: Iterable[Part]) -> list[bytes]:
@@ -126,41 +126,48 @@ def _instructions(parts: Iterable[Part]) -> list[bytes]:
     return blocks
 
 
-def _assistant(item: Item, following: Item | None, is_known: Callable[[str], bool]) -> Written:
-    uses = {use for part in item.parts if (use := _use_of(part))}
-    waiting = uses - {use for part in item.parts if (use := _answers(part))}
-    # An answer that the vendor completed is whole, whatever its ids say.
+def _assistant(
+    item: Item, following: Item | None, is_known: Callable[[str], bool]
+) -> EncodedBlocks:
+    uses = {use for part in item.parts if (use := _use_id(part))}
+    waiting = uses - {use for part in item.parts if (use := _answered_use_id(part))}
+    # A response that the vendor completed is whole, whatever its ids say.
     waits = bool(waiting) and item.finish_reason is not FinishReason.COMPLETED
-    if waits and not _may_go_on(item, following):
+    if waits and not _may_continue(item, following):
         uses -= waiting
     blocks: list[bytes] = []
     for part in item.parts:
-        use, answer = _use_of(part), _answers(part)
-        if (use and use not in uses) or (answer and not uses and not is_known(answer)):
+        use, answered = _use_id(part), _answered_use_id(part)
+        if (use and use not in uses) or (answered and not uses and not is_known(answered)):
             continue
-        block = _said_block(part)
+        block = _assistant_block(part)
         if block is not None:
             blocks.append(block)
-    joined = b",".join(blocks)
-    return Written(Place.ASSISTANT, tuple(blocks), joined, frozenset(uses), waits)
+    return EncodedBlocks(
+        b",".join(blocks),
+        not waits,
+        place=Place.ASSISTANT,
+        blocks=tuple(blocks),
+        uses=frozenset(uses),
+    )
 
 
-def _may_go_on(item: Item, following: Item | None) -> bool:
-    """Whether the vendor may yet give the results of tools that it has begun to run."""
+def _may_continue(item: Item, following: Item | None) -> bool:
+    """Whether the vendor may yet send the results of tools that it has begun to run."""
     unfinished = item.finish_reason in (None, FinishReason.PAUSED, FinishReason.TOOL_CALL)
-    goes_on = following is None or following.kind in (ItemKind.ASSISTANT, ItemKind.TOOL)
-    return unfinished and goes_on and not item.interrupted
+    continues = following is None or following.kind in (ItemKind.ASSISTANT, ItemKind.TOOL)
+    return unfinished and continues and not item.interrupted
 
 
-def _use_of(part: Part) -> str | None:
-    """The id of a tool that the vendor runs, where the part is its call."""
+def _use_id(part: Part) -> str | None:
+    """The id of a call of a tool that the vendor runs; None for other parts."""
     if isinstance(part, Custom) and part.kind.endswith("_tool_use"):
         return _id_in(part.value, "id")
     return None
 
 
-def _answers(part: Part) -> str | None:
-    """The id of a tool that the vendor ran, where the part is its result."""
+def _answered_use_id(part: Part) -> str | None:
+    """The id of the call that a result of the vendor's own tool answers; None for other parts."""
     return _id_in(part.value, "tool_use_id") if isinstance(part, Custom) else None
 
 
@@ -169,8 +176,7 @@ def _id_in(value: JsonValue, name: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _said_block(part: Part) -> bytes | None:
-    """A block of what the model said."""
+def _assistant_block(part: Part) -> bytes | None:
     match part:
         case Text(text=text, metadata=metadata):
             return _block(TextBlock(text, metadata.get(CITATIONS_KEY)), metadata)
@@ -185,7 +191,7 @@ def _said_block(part: Part) -> bytes | None:
             what = part.modality.value if isinstance(part, Media) else "file"
             return _block(TextBlock(f"({what} omitted: an answer holds none here)"), {})
         case _:
-            return _content_block(part)
+            return _user_block(part)
 
 
 def _reasoning(part: Reasoning) -> bytes:
@@ -198,9 +204,13 @@ def _reasoning(part: Reasoning) -> bytes:
     return _block(ThinkingBlock(part.summary or "", signed), metadata)
 
 
-def _content_block(part: Part) -> bytes | None:
-    """A block of what a user says."""
-    content = _content(part)
+def _content(parts: Iterable[Part]) -> list[bytes]:
+    """Write the content of a user message."""
+    return [block for part in parts if (block := _user_block(part)) is not None]
+
+
+def _user_block(part: Part) -> bytes | None:
+    content = _content_block(part)
     if content is not None:
         return _block(content, part.metadata)
     if isinstance(part, Custom) and isinstance(part.value, dict) and part.value.get("type"):
@@ -208,7 +218,7 @@ def _content_block(part: Part) -> bytes | None:
     return None
 
 
-def _content(part: Part) -> ContentBlock | None:
+def _content_block(part: Part) -> ContentBlock | None:
     match part:
         case Text() | Structured():
             return TextBlock(plain_text(part))
@@ -228,40 +238,40 @@ def _result(result: ToolResult) -> bytes:
 def _output(output: ToolOutput) -> str | list[ContentBlock]:
     match output:
         case PartsOutput(parts=parts) if any(isinstance(part, Media | File) for part in parts):
-            given: Sequence[Part] = parts
+            content: Sequence[Part] = parts
         case FilesOutput(files=files) if files:
-            given = files
+            content = files
         case _:
             return output.text
-    blocks = [block for part in given if (block := _content(part)) is not None]
+    blocks = [block for part in content if (block := _content_block(part)) is not None]
     if all(isinstance(block, ImageBlock) for block in blocks):
         blocks.insert(0, TextBlock(IMAGE_ONLY))
     return blocks
 
 
-def _parts_given(results: Iterable[ToolResult]) -> list[Part]:
-    given: list[Part] = []
+def _output_parts(results: Iterable[ToolResult]) -> list[Part]:
+    parts: list[Part] = []
     for result in results:
         if isinstance(result.output, PartsOutput):
-            given += result.output.parts
+            parts += result.output.parts
         elif isinstance(result.output, FilesOutput):
-            given += result.output.files
-    return given
+            parts += result.output.files
+    return parts
 
 
-def _uploads(parts: Iterable[Part]) -> bool:
+def _has_uploads(parts: Iterable[Part]) -> bool:
     return any(isinstance(part, Media | File) and is_uploaded(part) for part in parts)
 
 
 def _block(block: AnyBlock, metadata: dict[str, JsonValue]) -> bytes:
-    """Write a block, and the further fields that its part keeps for it."""
+    """Write a block, with the further fields that the part's metadata keeps for it."""
     written = to_json(block)
-    more = metadata.get(BLOCK_KEY)
-    if isinstance(more, dict) and more:
-        return with_field(written, to_json(more)[1:-1])
+    further_fields = metadata.get(BLOCK_KEY)
+    if isinstance(further_fields, dict) and further_fields:
+        return with_field(written, to_json(further_fields)[1:-1])
     return written
 
 
 def with_field(block: bytes, field: bytes) -> bytes:
-    """Add a field to a written block, which has at least its type."""
+    """Add a field at the end of a JSON object that has at least one."""
     return b"".join((block[:-1], b",", field, b"}"))

@@ -1,15 +1,13 @@
-"""Everything of a request but its instructions and messages: model, options, tools.
-
-A body is built in fixed order, and an option that was not given is not mentioned.
-"""
+"""Everything of a request but its instructions and messages: model, options, tools."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from agentkit_core import (
+    Item,
+    ItemKind,
     JsonSchemaFormat,
     JsonValue,
     MetadataMap,
@@ -17,80 +15,98 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     ResponseFormat,
-    ToolChoice,
     ToolChoiceMode,
     ToolSpec,
     UnsupportedContent,
     to_json,
 )
+from agentkit_providers._protocol_kit._encoded_options import EncodedOptions
+from agentkit_providers._protocol_kit._unsupported import (
+    check_tool_choice,
+    requires_call,
+    unsupported_schema,
+)
 from agentkit_providers.anthropic_messages._encode_items import with_field
-from agentkit_providers.anthropic_messages._metadata_keys import API, DROPPED_KEY, TOOL_KEY
+from agentkit_providers.anthropic_messages._metadata_keys import (
+    API,
+    CONTAINER_KEY,
+    DROPPED_KEY,
+    THINKING_KEY,
+    TOOL_KEY,
+)
 from agentkit_providers.anthropic_messages._models import Traits, traits_of
 from agentkit_providers.anthropic_messages._quirks import Quirks
-from agentkit_providers.anthropic_messages._thinking import Thinking, thinking_of
+from agentkit_providers.anthropic_messages._thinking import MessagesThinking, encode_thinking
 from agentkit_providers.anthropic_messages._wire_request import ToolParam
 
-_LEAST_TOP_P_THINKING = 0.95
-"""While a model thinks, it takes no smaller `top_p`."""
+_MIN_TOP_P_THINKING = 0.95
+"""While a model thinks, the vendor refuses a smaller `top_p`."""
 
 
-class Options(Struct, frozen=True):
-    """The options of one request, as they are sent.
+class MessagesOptions(EncodedOptions, frozen=True):
+    """The options of one request.
 
     Attributes:
-        body: Fields in the order in which they are written; tools and extras apart.
-        extra: Fields that the caller adds, laid over the body last.
-        tools: The tools, each as it is written.
-        tool_types: The types of those that the vendor knows by one.
-        metadata: What the answer's item is to know of what was decided.
-        interleaved: Whether the model is to think between calls and a beta is needed for it.
+        body: The fields in the order in which they are written, without the tools. An option that
+            the caller did not give has no field; fields that the caller adds come last.
+        metadata: What was decided and the response's item should record; empty where everything is
+            sent as asked.
+        extra: The fields that the caller adds, `betas` included and `tools` not.
+        tools: The tools, each as JSON; a cache mark may be added to the last one.
+        tool_types: The types of the vendor's own tools among them.
+        interleaved: Whether the model should think between calls and needs a beta for it.
     """
 
-    body: dict[str, Any]
     extra: dict[str, JsonValue]
     tools: list[bytes]
     tool_types: tuple[str, ...]
-    metadata: MetadataMap
     interleaved: bool
 
 
-def options_of(request: ModelRequest, quirks: Quirks) -> Options:
-    """Write the options.
+def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks) -> MessagesOptions:
+    """Write the options; see `MessagesOptions`.
+
+    Args:
+        request: The request.
+        items: Its sendable items.
+        quirks: How the vendor differs from Anthropic.
 
     Raises:
-        UnsupportedContent: The request must have something that the vendor cannot do.
+        UnsupportedContent: The request requires something that the vendor cannot do.
     """
     options = request.options
     traits = traits_of(request.model)
-    given = options.extra.get(API)
-    extra = dict(given) if isinstance(given, dict) else {}
+    callers = options.extra.get(API)
+    extra = dict(callers) if isinstance(callers, dict) else {}
     added = _added_tools(extra.pop("tools", None))
     tools = [_tool(tool, quirks) for tool in request.tools]
     tools += map(to_json, added)
-    thinking = thinking_of(request, quirks, traits)
+    thinking = encode_thinking(request, quirks)
     dropped: list[JsonValue] = []
     body = {
         **_head(request, quirks, thinking),
         **_sampling(options, quirks, traits, thinking, dropped),
         **_stop_sequences(options, dropped),
         **_tool_choice(request, quirks, traits, added),
+        **_container(items),
+        **{name: value for name, value in extra.items() if name != "betas"},
     }
     if options.seed is not None:
         dropped.append("seed")
-    metadata = thinking.noted(options.thinking)
+    metadata: MetadataMap = {} if thinking.note is None else {THINKING_KEY: thinking.note}
     if dropped:
         metadata[DROPPED_KEY] = dropped
     interleaved = thinking.is_on and traits.interleaves and bool(tools)
-    types = tuple(str(one["type"]) for one in added if "type" in one)
-    return Options(body, extra, tools, types, metadata, interleaved)
+    types = tuple(str(tool["type"]) for tool in added if "type" in tool)
+    return MessagesOptions(body, metadata, extra, tools, types, interleaved)
 
 
-def _added_tools(given: JsonValue) -> list[dict[str, JsonValue]]:
+def _added_tools(tools: JsonValue) -> list[dict[str, JsonValue]]:
     """The tools that the caller adds: those that the vendor runs itself."""
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    return [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
 
 
-def _head(request: ModelRequest, quirks: Quirks, thinking: Thinking) -> dict[str, Any]:
+def _head(request: ModelRequest, quirks: Quirks, thinking: MessagesThinking) -> dict[str, Any]:
     head: dict[str, Any] = {}
     if quirks.version_in_body:
         head["anthropic_version"] = quirks.version
@@ -99,8 +115,7 @@ def _head(request: ModelRequest, quirks: Quirks, thinking: Thinking) -> dict[str
     head["max_tokens"] = thinking.max_tokens
     if request.streamed:
         head["stream"] = True
-    if thinking.thinking is not None:
-        head["thinking"] = thinking.thinking
+    head |= thinking.fields
     output: dict[str, Any] = {}
     if thinking.effort is not None:
         output["effort"] = thinking.effort
@@ -112,13 +127,14 @@ def _head(request: ModelRequest, quirks: Quirks, thinking: Thinking) -> dict[str
 
 
 def _format(wanted: ResponseFormat, quirks: Quirks) -> dict[str, Any]:
-    if isinstance(wanted, JsonSchemaFormat) and quirks.json_schema:
-        return {"type": "json_schema", "schema": wanted.schema}
-    schema = isinstance(wanted, JsonSchemaFormat)
+    if isinstance(wanted, JsonSchemaFormat):
+        if quirks.json_schema:
+            return {"type": "json_schema", "schema": wanted.schema}
+        raise unsupported_schema(API)
     raise UnsupportedContent(
-        "an answer that follows a schema" if schema else "an answer that is any JSON object",
+        "a response format that is any JSON object",
         target=API,
-        advice="ask for JSON in the instructions" + ("" if schema else ", or give a schema"),
+        advice="ask for JSON in the instructions, or give a schema",
     )
 
 
@@ -126,21 +142,21 @@ def _sampling(
     options: ModelOptions,
     quirks: Quirks,
     traits: Traits,
-    thinking: Thinking,
+    thinking: MessagesThinking,
     dropped: list[JsonValue],
 ) -> dict[str, Any]:
     """Temperature and `top_p`, as far as the model takes them."""
-    taken = traits.sampling if quirks.sampling is None else quirks.sampling
+    accepted = traits.sampling if quirks.sampling is None else quirks.sampling
     fields: dict[str, Any] = {}
     if options.temperature is not None:
-        if taken and not thinking.is_on:
+        if accepted and not thinking.is_on:
             fields["temperature"] = options.temperature
         else:
             dropped.append("temperature")
     if options.top_p is not None:
-        beside = "temperature" not in fields or traits.both_samplings
-        fits = not thinking.is_on or options.top_p >= _LEAST_TOP_P_THINKING
-        if taken and beside and fits:
+        may_stand_beside = "temperature" not in fields or traits.both_samplings
+        fits_thinking = not thinking.is_on or options.top_p >= _MIN_TOP_P_THINKING
+        if accepted and may_stand_beside and fits_thinking:
             fields["top_p"] = options.top_p
         else:
             dropped.append("top_p")
@@ -148,7 +164,7 @@ def _sampling(
 
 
 def _stop_sequences(options: ModelOptions, dropped: list[JsonValue]) -> dict[str, Any]:
-    sequences = [one for one in options.stop_sequences if one.strip()]
+    sequences = [sequence for sequence in options.stop_sequences if sequence.strip()]
     if len(sequences) < len(options.stop_sequences):
         dropped.append("stop_sequences")  # the blank ones: the vendor refuses them
     return {"stop_sequences": sequences} if sequences else {}
@@ -159,11 +175,11 @@ def _tool(tool: ToolSpec, quirks: Quirks) -> bytes:
     if "type" not in schema:
         schema = {"type": "object", **schema}
     strict = tool.strict if quirks.supports_strict_mode else None
-    written = to_json(ToolParam(tool.name, tool.description or None, schema, strict))
-    more = tool.metadata.get(TOOL_KEY)
-    if isinstance(more, dict) and more:
-        return with_field(written, to_json(more)[1:-1])
-    return written
+    param = to_json(ToolParam(tool.name, tool.description or None, schema, strict))
+    further_fields = tool.metadata.get(TOOL_KEY)
+    if isinstance(further_fields, dict) and further_fields:
+        return with_field(param, to_json(further_fields)[1:-1])
+    return param
 
 
 def _tool_choice(
@@ -171,46 +187,41 @@ def _tool_choice(
 ) -> dict[str, Any]:
     options = request.options
     choice = options.tool_choice
-    names = {tool.name for tool in request.tools} | {str(one.get("name")) for one in added}
-    if choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool):
-        forced = traits.forced_tools if quirks.forced_tools is None else quirks.forced_tools
-        _check_choice(choice, names, request.model, forced=forced)
+    names = {tool.name for tool in request.tools} | {str(tool.get("name")) for tool in added}
+    may_force = traits.forced_tools if quirks.forced_tools is None else quirks.forced_tools
+    if requires_call(choice) and not may_force:
+        raise UnsupportedContent(
+            "a required tool call, which this model refuses",
+            target=request.model,
+            advice="leave the choice to the model, and ask for the call in the prompt",
+        )
+    check_tool_choice(choice, names, API)
     if not names:
         return {}
-    written: dict[str, Any] | None
+    field: dict[str, Any] | None
     match choice:
         case NamedTool(name=name):
-            written = {"type": "tool", "name": name}
+            field = {"type": "tool", "name": name}
         case ToolChoiceMode.REQUIRED:
-            written = {"type": "any"}
+            field = {"type": "any"}
         case ToolChoiceMode.NONE:
             return {"tool_choice": {"type": "none"}}
         case ToolChoiceMode.AUTO:
-            written = {"type": "auto"}
+            field = {"type": "auto"}
         case None:
-            written = None
+            field = None
     if options.parallel_tool_calls is False and quirks.parallel_tools:
-        written = {**(written or {"type": "auto"}), "disable_parallel_tool_use": True}
-    return {} if written is None else {"tool_choice": written}
+        field = {**(field or {"type": "auto"}), "disable_parallel_tool_use": True}
+    return {} if field is None else {"tool_choice": field}
 
 
-def _check_choice(choice: ToolChoice, names: set[str], model: str, *, forced: bool) -> None:
-    """Refuse a call that is required and cannot be."""
-    if not forced:
-        raise UnsupportedContent(
-            "a call that is required",
-            target=model,
-            advice="this model refuses that: leave the choice to it, and say it in the prompt",
-        )
-    if not names:
-        raise UnsupportedContent(
-            "a call that is required, without tools",
-            target=API,
-            advice="offer the tool, or leave the choice to the model",
-        )
-    if isinstance(choice, NamedTool) and choice.name not in names:
-        raise UnsupportedContent(
-            f"a call of {choice.name!r} that is required",
-            target=API,
-            advice="offer that tool with the request",
-        )
+def _container(items: Sequence[Item]) -> dict[str, JsonValue]:
+    """Name the vendor's container of a turn that is not over: it waits for results, or paused."""
+    last = items[-1] if items else None
+    if last is not None and last.kind is ItemKind.TOOL and len(items) > 1:
+        last = items[-2]
+    if last is None or last.kind is not ItemKind.ASSISTANT:
+        return {}
+    container = last.metadata.get(CONTAINER_KEY)
+    container_id = container.get("id") if isinstance(container, dict) else None
+    return {"container": container_id} if isinstance(container_id, str) else {}

@@ -1,4 +1,4 @@
-"""How answers end: the stop reasons, and the failures that are found while reading."""
+"""How responses end: the vendor's stop reasons, and the failure that one of them means."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _CONTEXT_WORD: Final = "model_context_window_exceeded"
 
 
 def finish_reason(word: str, *, calls: bool) -> FinishReason:
-    """Map a stop reason.
+    """Map a vendor's stop reason to our finish reason.
 
     Args:
-        word: The vendor's own; empty when there was none.
-        calls: Whether the answer has calls for us to run. They make it a tool turn unless it was
-            cut off or refused, for nothing can follow them but their results; without any it
-            is none.
+        word: The vendor's word; empty where there was none.
+        calls: Whether the response has tool calls for the client. With calls the reason is
+            `TOOL_CALL`, unless the response was cut off or refused, since only their results can
+            follow; without calls it never is.
     """
     reason = _REASONS.get(word, FinishReason.OTHER) if word else FinishReason.COMPLETED
     if calls and reason in (FinishReason.COMPLETED, FinishReason.OTHER, FinishReason.PAUSED):
@@ -39,18 +39,11 @@ def finish_reason(word: str, *, calls: bool) -> FinishReason:
 
 
 def failed_finish(word: str) -> ProviderFailure | None:
-    """The failure that a stop reason means; None for those that mean none."""
+    """The failure that a stop reason means; None for reasons that mean none."""
     if word != _CONTEXT_WORD:
         return None
     return ProviderFailure(
         kind=FailureKind.CONTEXT_LENGTH,
-        message="the answer does not fit the model's context window any more",
+        message="prompt and response together do not fit the model's context window",
         code=word,
-    )
-
-
-def without_message() -> ProviderFailure:
-    """A whole answer that answers nothing."""
-    return ProviderFailure(
-        kind=FailureKind.PROTOCOL, message="the answer holds no message", retryable=True
     )

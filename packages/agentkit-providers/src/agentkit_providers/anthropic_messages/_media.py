@@ -1,6 +1,6 @@
 """Media and documents as blocks.
 
-What the protocol cannot hold becomes a text that says so, for a history must stay sendable.
+What the protocol cannot hold becomes a text that says so, since every history must be sendable.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from agentkit_core import DataRef, File, InlineBytes, InlineText, Media, Modality, Uri
 from agentkit_core.json import without_lone_surrogates
-from agentkit_providers._protocol_kit._data_urls import address_of
+from agentkit_providers._protocol_kit._data_urls import content_url
 from agentkit_providers.anthropic_messages._metadata_keys import API
 from agentkit_providers.anthropic_messages._wire_request import (
     Base64Source,
@@ -25,7 +25,7 @@ from agentkit_providers.anthropic_messages._wire_request import (
 
 _IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _FILE_ID: Final = "file_"
-"""How the vendor's ids of uploaded files begin."""
+"""The prefix of the vendor's ids of uploaded files."""
 _TEXT_TYPES: Final = ("text/", "application/json", "application/xml", "application/yaml")
 
 
@@ -33,7 +33,7 @@ def media_block(media: Media) -> ContentBlock:
     """Write an image.
 
     Raises:
-        UnsupportedContent: It is a handle, which someone should have resolved.
+        UnsupportedContent: The content is the id of an artifact that the caller did not resolve.
     """
     if media.modality is not Modality.IMAGE:
         return TextBlock(f"({media.modality.value} omitted: this protocol has no place for it)")
@@ -41,10 +41,10 @@ def media_block(media: Media) -> ContentBlock:
 
 
 def file_block(file: File) -> ContentBlock:
-    """Write a document: text and PDF as documents, images as images.
+    """Write a document: text and PDF as a document, an image as an image.
 
     Raises:
-        UnsupportedContent: It is a handle, which someone should have resolved.
+        UnsupportedContent: The content is the id of an artifact that the caller did not resolve.
     """
     mime_type = (file.mime_type or "").partition(";")[0].strip().lower()
     if mime_type.startswith("image/"):
@@ -59,7 +59,7 @@ def file_block(file: File) -> ContentBlock:
 
 
 def is_uploaded(part: Media | File) -> bool:
-    """Whether the content is named by the vendor's id of an uploaded file."""
+    """Whether the content is an uploaded file, named by the vendor's id."""
     return isinstance(part.data, Uri) and part.data.uri.startswith(_FILE_ID)
 
 
@@ -79,17 +79,17 @@ def _source(data: DataRef, mime_type: str) -> Base64Source | UrlSource | FileSou
         case InlineBytes(data=content) if mime_type.startswith(_TEXT_TYPES):
             return TextSource(content.decode("utf-8", "replace"))
         case InlineBytes(data=content):
-            return Base64Source(_usual(mime_type), b64encode(content).decode())
+            return Base64Source(_standard_type(mime_type), b64encode(content).decode())
         case _:
-            address = address_of(data, mime_type, API)
-    if address.startswith(_FILE_ID):
-        return FileSource(address)
-    head, comma, base64 = address.partition(",")
+            url = content_url(data, mime_type, API)
+    if url.startswith(_FILE_ID):
+        return FileSource(url)
+    head, comma, base64 = url.partition(",")
     if comma and head.startswith("data:") and head.endswith(";base64"):
         named = head.removeprefix("data:").partition(";")[0]
-        return Base64Source(_usual(named or mime_type), base64)
-    return UrlSource(address)
+        return Base64Source(_standard_type(named or mime_type), base64)
+    return UrlSource(url)
 
 
-def _usual(mime_type: str) -> str:
+def _standard_type(mime_type: str) -> str:
     return "image/jpeg" if mime_type == "image/jpg" else mime_type

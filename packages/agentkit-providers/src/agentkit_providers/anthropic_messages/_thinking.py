@@ -1,93 +1,84 @@
-"""Thinking levels, as each model takes them."""
+"""Thinking levels: a budget of tokens or an effort, by the model."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from msgspec import Struct
-
-from agentkit_core import MetadataMap, ModelRequest, NamedTool, ThinkingLevel, ToolChoiceMode
+from agentkit_core import ModelRequest, ThinkingLevel
+from agentkit_providers._protocol_kit._encoded_options import EncodedThinking, level_note
 from agentkit_providers._protocol_kit._thinking_levels import (
     TOKEN_BUDGETS,
     fitted_budget,
     supported_level,
 )
-from agentkit_providers.anthropic_messages._metadata_keys import THINKING_KEY
-from agentkit_providers.anthropic_messages._models import Traits
+from agentkit_providers._protocol_kit._unsupported import requires_call
+from agentkit_providers.anthropic_messages._models import traits_of
 from agentkit_providers.anthropic_messages._quirks import Quirks, ThinkingStyle
 
-_LEAST_BUDGET: Final = 1024
-"""The vendor refuses smaller ones."""
+_MIN_BUDGET: Final = 1024
+"""The vendor refuses smaller budgets."""
 _EFFORTS: Final = {ThinkingLevel.MINIMAL: "low"}
 """Levels that have no word of their own."""
 
 
-class Thinking(Struct, frozen=True):
-    """What is said of thinking, and what follows from it.
+class MessagesThinking(EncodedThinking, frozen=True, kw_only=True):
+    """What a request says about thinking.
 
     Attributes:
+        fields: The field `thinking`; empty where the request says nothing about thinking.
+        level: The level that is sent; None where none is.
+        note: For the response's item where another level is sent than was asked for:
+            `{"asked": …, "sent": …}`. None otherwise.
         max_tokens: The limit on the output, thinking included.
-        level: The level that is sent; None where nothing is said of it.
+        effort: The word for `output_config.effort`; None for models that take a budget.
     """
 
     max_tokens: int
-    thinking: dict[str, Any] | None = None
     effort: str | None = None
-    level: ThinkingLevel | None = None
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the model is asked to think."""
-        return self.level not in (None, ThinkingLevel.OFF)
-
-    def noted(self, asked: ThinkingLevel | None) -> MetadataMap:
-        """What the answer's item is to know, where another level was asked for."""
-        if asked is None or asked is self.level:
-            return {}
-        sent = None if self.level is None else self.level.value
-        return {THINKING_KEY: {"asked": asked.value, "sent": sent}}
 
 
-def thinking_of(request: ModelRequest, quirks: Quirks, traits: Traits) -> Thinking:
-    """Say how much the model is to think.
+def encode_thinking(request: ModelRequest, quirks: Quirks) -> MessagesThinking:
+    """Write how much the model should think; see `MessagesThinking`.
 
-    A call that is required and thinking exclude each other: the call wins where thinking can be
-    turned off.
+    A required tool call and thinking exclude each other. The call wins where thinking can be turned
+    off.
     """
-    options = request.options
+    options, traits = request.options, traits_of(request.model)
+    asked = options.thinking
     most = quirks.max_output_tokens or traits.max_output_tokens
-    plain = options.max_output_tokens or min(quirks.default_max_tokens, most)
+    limit = options.max_output_tokens or min(quirks.default_max_tokens, most)
     style = quirks.thinking_style or traits.thinking
     levels = {**traits.levels, **quirks.thinking_level_map}
-    if options.thinking is None:
-        return Thinking(plain)
+
+    def sending(
+        level: ThinkingLevel, fields: dict[str, Any], limit: int = limit, effort: str | None = None
+    ) -> MessagesThinking:
+        note = level_note(asked, level)
+        return MessagesThinking(fields, level, note, max_tokens=limit, effort=effort)
+
+    if asked is None:
+        return MessagesThinking({}, max_tokens=limit)
     if style is ThinkingStyle.NONE:
-        return Thinking(plain, level=ThinkingLevel.OFF)
-    level = supported_level(options.thinking, levels)
+        return sending(ThinkingLevel.OFF, {})
+    level = supported_level(asked, levels)
     off = levels.get(ThinkingLevel.OFF, "disabled")
-    if off is not None and _requires_a_call(request):
+    if off is not None and requires_call(options.tool_choice):
         level = ThinkingLevel.OFF
     if level is not ThinkingLevel.OFF and style is ThinkingStyle.BUDGET:
-        budget = quirks.thinking_budgets.get(level) or TOKEN_BUDGETS[level]
-        limit, budget = fitted_budget(
-            budget,
+        larger_limit, budget = fitted_budget(
+            quirks.thinking_budgets.get(level) or TOKEN_BUDGETS[level],
             asked_tokens=options.max_output_tokens,
-            most_tokens=plain if options.max_output_tokens is None else most,
+            most_tokens=limit if options.max_output_tokens is None else most,
         )
-        if budget >= _LEAST_BUDGET:
+        if budget >= _MIN_BUDGET:
             enabled = {"type": "enabled", "budget_tokens": budget, **_display(quirks)}
-            return Thinking(limit, enabled, level=level)
+            return sending(level, {"thinking": enabled}, larger_limit)
         level = ThinkingLevel.OFF
     if level is ThinkingLevel.OFF:
-        return Thinking(plain, {"type": off or "disabled"}, level=level)
+        return sending(level, {"thinking": {"type": off or "disabled"}})
     effort = levels.get(level) or _EFFORTS.get(level) or level.value
-    return Thinking(plain, {"type": "adaptive", **_display(quirks)}, effort, level)
+    return sending(level, {"thinking": {"type": "adaptive", **_display(quirks)}}, effort=effort)
 
 
 def _display(quirks: Quirks) -> dict[str, str]:
     return {} if quirks.thinking_display is None else {"display": quirks.thinking_display}
-
-
-def _requires_a_call(request: ModelRequest) -> bool:
-    choice = request.options.tool_choice
-    return choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool)

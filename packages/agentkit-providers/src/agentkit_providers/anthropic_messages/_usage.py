@@ -1,4 +1,4 @@
-"""Usage: the vendor's counts, which are disjoint already."""
+"""Usage: the vendor's token counts, which are disjoint already."""
 
 from __future__ import annotations
 
@@ -6,53 +6,55 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentkit_core import TokenUsage, Usage
-from agentkit_providers._protocol_kit._usage_fields import cost_of, count, counts_in
+from agentkit_providers._protocol_kit._usage_fields import count, nested_counts, reported_cost
 from agentkit_providers.anthropic_messages._metadata_keys import USAGE_KEY
-
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
+from agentkit_providers.anthropic_messages._quirks import Quirks
 
 
-def updated(known: Mapping[str, Any], report: Any) -> dict[str, Any]:
-    """Lay a later report over what was known.
+def merge_reports(known: Mapping[str, Any], report: Any) -> dict[str, Any]:
+    """Merge a later usage report into the earlier ones.
 
-    Counts of a stream are running totals: a number replaces, and null, which gateways send
-    for what they do not know, changes nothing.
+    Counts of a stream are running totals: a number replaces the earlier one. Null, which gateways
+    send for what they do not know, changes nothing.
+
+    Args:
+        known: The earlier reports, merged.
+        report: The later report; ignored where it is not an object.
     """
     if not isinstance(report, dict):
         return dict(known)
-    return {**known, **{key: one for key, one in report.items() if one is not None}}
+    return {**known, **{key: value for key, value in report.items() if value is not None}}
 
 
-def usage_of(raw: Mapping[str, Any], *, final: bool, currency: str | None) -> Usage | None:
-    """Read one report; None when it holds no count.
+def parse_usage(report: Mapping[str, Any], quirks: Quirks, *, final: bool) -> Usage | None:
+    """Read a usage report.
 
     Args:
-        raw: The report.
-        final: Whether these are the counts of the whole answer; those that come when it begins
-            are only a lower bound.
-        currency: The currency of `cost`, where that is money.
+        report: The vendor's report.
+        quirks: How the vendor differs from Anthropic.
+        final: Whether the counts are those of the complete response; counts at its beginning are
+            only a lower bound.
+
+    Returns:
+        None where the report holds no count.
     """
-    found_input, output, cache_read, cache_write = (count(raw, name) for name in _COUNTS)
-    if found_input is None and output is None:
+    prompt, output = count(report, "input_tokens"), count(report, "output_tokens")
+    if prompt is None and output is None:
         return None
-    cost = cost_of(raw, currency)
+    cost = reported_cost(report, quirks.cost_currency)
+    cache_creation = nested_counts(report, "cache_creation")
     return Usage(
         tokens=TokenUsage(
-            input=found_input,
+            input=prompt,
             output=output,
-            cache_read=cache_read,
-            cache_write=cache_write,
-            cache_write_1h=count(counts_in(raw, "cache_creation"), "ephemeral_1h_input_tokens"),
-            reasoning=count(counts_in(raw, "output_tokens_details"), "thinking_tokens"),
+            cache_read=count(report, "cache_read_input_tokens"),
+            cache_write=count(report, "cache_creation_input_tokens"),
+            cache_write_1h=count(cache_creation, "ephemeral_1h_input_tokens"),
+            reasoning=count(nested_counts(report, "output_tokens_details"), "thinking_tokens"),
         ),
         cost=cost,
         requests=1,
         reported_requests=1 if final else 0,
         priced_requests=1 if cost.amounts else 0,
-        metadata={USAGE_KEY: dict(raw)},
+        metadata={USAGE_KEY: dict(report)},
     )

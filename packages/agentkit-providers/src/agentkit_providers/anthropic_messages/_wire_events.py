@@ -69,3 +69,11 @@ BLOCK_DELTAS: Final = frozenset(
     {"text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"}
 )
 """Deltas that `Delta` has all fields of; those of other types are read anew, with all fields."""
+
+BLOCK_OF_DELTA: Final = {
+    "text_delta": "text",
+    "citations_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+}
+"""The type of the block that a delta belongs to, for blocks that never started."""

@@ -1,11 +1,10 @@
-"""From the bytes of an answer to model events.
+"""From the bytes of a response to model events.
 
-A stream of events, a stream that is one JSON array, and a whole answer take the same way: each
-is a row of responses of one shape. What the body is shows in its first byte, whatever was
-asked for.
+A stream of events, a stream that is one JSON array, and a whole response are read alike: each is a
+sequence of objects of one shape.
 
-There is no end mark. An answer may go on after a finish reason, so it is over when its body
-is; without a finish reason it was cut off.
+The protocol has no end mark, and a response may continue after a finish reason. So it is over when
+its body is over; without a finish reason it was cut off.
 """
 
 from __future__ import annotations
@@ -33,16 +32,11 @@ from agentkit_core.provider import (
     fold,
 )
 from agentkit_providers._framing._json_objects import JsonObjects
-from agentkit_providers._framing._sse import SseDecoder
-from agentkit_providers._protocol_kit._body_decoder import DONE, is_json
+from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
 from agentkit_providers.failures._classify import classify_error
-from agentkit_providers.failures._stream_failures import cut_off, unreadable
-from agentkit_providers.google_generate._decode_parts import Answer
-from agentkit_providers.google_generate._finish import (
-    failed_finish,
-    finish_reason,
-    without_candidate,
-)
+from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
+from agentkit_providers.google_generate._decode_parts import ResponseParts
+from agentkit_providers.google_generate._finish import failed_finish, finish_reason
 from agentkit_providers.google_generate._metadata_keys import (
     API,
     CANDIDATES_KEY,
@@ -52,13 +46,11 @@ from agentkit_providers.google_generate._metadata_keys import (
     PROMPT_FEEDBACK_KEY,
     URL_CONTEXT_KEY,
 )
-from agentkit_providers.google_generate._usage import usage_of
+from agentkit_providers.google_generate._quirks import Quirks
+from agentkit_providers.google_generate._usage import parse_usage
 from agentkit_providers.google_generate._wire_events import CHUNK, HEAD, Candidate, Chunk, Head
 
-_SENDER: Final = "Gemini models"
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-"""Not the vendor's own, but gateways end streams with it."""
-_BESIDE: Final = (
+_FURTHER_FIELDS: Final = (
     ("grounding_metadata", GROUNDING_KEY),
     ("citation_metadata", CITATIONS_KEY),
     ("url_context_metadata", URL_CONTEXT_KEY),
@@ -66,160 +58,111 @@ _BESIDE: Final = (
     ("avg_logprobs", f"{API}.avg_logprobs"),
     ("logprobs_result", f"{API}.logprobs"),
 )
-"""What candidates say beside their content, and where it is kept."""
+"""Fields of candidates besides their content, and the metadata key of each."""
 
 
-class GoogleGenerateDecoder:
-    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
+class GoogleGenerateDecoder(BodyDecoder):
+    """Reads the body of one response; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
-        request: What was asked.
+        request: The request.
         provider: Who answers.
+        quirks: How the endpoint or the model differs from Google's newest.
     """
 
-    def __init__(self, request: ModelRequest, provider: str) -> None:
+    sender = "generateContent"
+    _json_reader = JsonObjects
+
+    def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
+        super().__init__()
         self._model = request.model
         self._provider = provider
-        self._sse: SseDecoder | None = None
-        self._objects: JsonObjects | None = None
-        self._whole = False  # whether the body is one object
+        self._quirks = quirks
         self._read: msgspec.json.Decoder[Any] = HEAD
+        self._payload = b""  # the object that is being read, as strict JSON
         self._head: dict[str, str] = {}
         self._started = False
-        self._answered = False  # whether any candidate has come
-        self._blocked = False  # whether the prompt was refused
-        self._ended = False
-        self._usage: dict[str, Any] | None = None  # the last report, read
+        self._has_candidate = False  # whether any candidate has come
+        self._is_blocked = False  # whether the prompt was refused
+        self._usage: dict[str, Any] | None = None  # the report that was last reported
         self._last_usage = msgspec.Raw()  # the last report, as it came
         self._metadata: MetadataMap = {}
-        self._answer = Answer()
-        self._others: dict[int, tuple[Answer, list[ModelEvent]]] = {}
+        self._parts = ResponseParts()
+        self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further candidates
 
-    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
-        """Take the next bytes; return the events that they complete."""
-        if self._ended:
-            return ()
-        if self._objects is not None:
-            return self._take_payloads(self._objects.feed(chunk))
-        if self._sse is None:
-            chunk = chunk.lstrip(_BLANK)
-            if not chunk:
-                return ()
-            if chunk[0] in b"{[":
-                self._objects = JsonObjects()
-                self._whole = chunk[:1] == b"{"
-                return self._take_payloads(self._objects.feed(chunk))
-            self._sse = SseDecoder()
-        return self._take_payloads(self._sse.feed_data(chunk))
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return what ends the answer."""
-        if self._ended:
-            return ()
-        out: list[ModelEvent] = []
-        if self._sse is not None:
-            for last in self._sse.finish():
-                # Without its blank line an event may be cut; if it can be read, it is not.
-                if is_json(last.data):
-                    out += self._take_payloads([last.data])
-        if not self._ended:
-            self._end(out)
-        return tuple(out)
-
-    def _take_payloads(self, payloads: list[bytes]) -> tuple[ModelEvent, ...]:
-        out: list[ModelEvent] = []
+    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         for payload in payloads:
+            self._payload = payload
             try:
                 event = self._read.decode(payload)
             except (msgspec.DecodeError, RecursionError):
-                event, payload = self._read_odd(payload, out)
+                event = self._read_odd(payload, self._read, out)
             if event is not None:
-                self._take(event, payload, out)
+                self._take(event, out)
             if self._ended:
-                break
-        return tuple(out)
+                return
 
-    def _read_odd(self, payload: bytes, out: list[ModelEvent]) -> tuple[Chunk | None, bytes]:
-        """Read what the quick way refuses: lone surrogates, NaN, odd shapes, no JSON at all.
+    def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
+        self._take_payloads([body], out)
 
-        Returns:
-            The response, and its payload in good JSON; None where there is nothing to take.
-        """
-        if payload.strip() in (b"", DONE):
-            return None, payload
-        try:
-            # Lets by halves of surrogate pairs, NaN, raw control characters, bytes no UTF-8.
-            text = payload.decode("utf-8", "replace")
-            value = json.loads(text, strict=False, parse_constant=lambda _: None)
-            clean = without_lone_surrogates(json.dumps(value, ensure_ascii=False)).encode()
-        except (ValueError, RecursionError) as error:
-            self._fail(unreadable(payload, error, _SENDER), out)
-            return None, payload
-        try:
-            return self._read.decode(clean), clean
-        except (msgspec.DecodeError, RecursionError) as error:
-            if isinstance(value, dict) and value.get("error"):
-                self._fail(classify_error(value), out)
-            else:
-                self._fail(unreadable(payload, error, _SENDER), out)
-            return None, payload
+    def _take_done(self, out: list[ModelEvent]) -> None:
+        """Ignore the end mark, which only gateways send."""
 
-    def _take(self, event: Chunk, payload: bytes, out: list[ModelEvent]) -> None:
+    def _end_of_body(self, out: list[ModelEvent]) -> None:
+        self._end(out)
+
+    def _convert(self, value: Any, shape: Any) -> Any:
+        text = json.dumps(value, ensure_ascii=False)
+        self._payload = without_lone_surrogates(text).encode()
+        return shape.decode(self._payload)
+
+    def _take(self, event: Chunk, out: list[ModelEvent]) -> None:
         if not self._started:
             self._take_head(event, out)
         if event.usage_metadata:
             self._last_usage = event.usage_metadata
             if self._usage is None:
-                self._report_usage(out, last=False)
+                self._report_usage(out, final=False)
         candidates = event.candidates
         if candidates:
-            self._answered = True
+            self._has_candidate = True
             for place, candidate in enumerate(candidates):
-                self._take_candidate(candidate, place, payload, out)
+                self._take_candidate(candidate, place, out)
         elif event.prompt_feedback is None and event.error is None:
-            self._look_closer(payload, out)
+            found = find_error(self._payload)
+            if found is not None:
+                self._fail(classify_error(found), out)
         if event.prompt_feedback is not None:
             self._take_feedback(event.prompt_feedback)
         if event.error and not self._ended:
             self._fail(classify_error({"error": event.error}), out)
 
     def _take_head(self, event: Chunk, out: list[ModelEvent]) -> None:
-        """Learn what the answer is called; tell of it when something is answered."""
+        """Read the response's id and model; report the start once there is something to read."""
         if isinstance(event, Head):
             for name in ("response_id", "model_version"):
-                found = getattr(event, name)
-                if found and isinstance(found, str):
-                    self._head.setdefault(name, found)
+                value = getattr(event, name)
+                if value and isinstance(value, str):
+                    self._head.setdefault(name, value)
         if event.candidates or event.prompt_feedback or event.usage_metadata:
             self._started = True
             self._read = CHUNK
-            head = self._head
-            out.append(
-                ResponseStarted(
-                    Provenance(
-                        self._provider,
-                        API,
-                        self._model,
-                        head.get("response_id"),
-                        head.get("model_version"),
-                    )
-                )
-            )
+            response_id, model = self._head.get("response_id"), self._head.get("model_version")
+            provenance = Provenance(self._provider, API, self._model, response_id, model)
+            out.append(ResponseStarted(provenance))
 
-    def _take_candidate(
-        self, candidate: Candidate, place: int, payload: bytes, out: list[ModelEvent]
-    ) -> None:
-        answer, deltas = self._answer, out
+    def _take_candidate(self, candidate: Candidate, place: int, out: list[ModelEvent]) -> None:
+        parts, deltas = self._parts, out
         if candidate.index:
-            answer, deltas = self._others.setdefault(candidate.index, (Answer(), []))
+            parts, deltas = self._others.setdefault(candidate.index, (ResponseParts(), []))
         content = candidate.content
         if content is not None and content.parts:
-            answer.take(content.parts, lambda at: _verbatim(payload, place, at), deltas)
+            parts.take(content.parts, lambda at: _verbatim(self._payload, place, at), deltas)
         if candidate.finish_reason is not None:
-            answer.finish_words.append(candidate.finish_reason)
-            answer.finish_message = candidate.finish_message
-            if answer.finish_message is not None:
-                answer.metadata[f"{API}.finish_message"] = answer.finish_message
+            parts.finish_words.append(candidate.finish_reason)
+            parts.finish_message = candidate.finish_message
+            if parts.finish_message is not None:
+                parts.metadata[f"{API}.finish_message"] = parts.finish_message
         if (
             candidate.grounding_metadata
             or candidate.citation_metadata
@@ -228,75 +171,65 @@ class GoogleGenerateDecoder:
             or candidate.avg_logprobs
             or candidate.logprobs_result
         ):
-            _keep_beside(candidate, answer.metadata)
+            _keep_further_fields(candidate, parts.metadata)
 
     def _take_feedback(self, feedback: Any) -> None:
         self._metadata[PROMPT_FEEDBACK_KEY] = feedback
         if isinstance(feedback, dict) and feedback.get("blockReason"):
-            self._blocked = True
+            self._is_blocked = True
 
-    def _report_usage(self, out: list[ModelEvent], *, last: bool) -> None:
-        # Counts are running totals that come with every chunk: the first report says what the
-        # prompt costs, the last one stands.
+    def _report_usage(self, out: list[ModelEvent], *, final: bool) -> None:
+        # Counts are running totals that come with every chunk. The first report says what the
+        # prompt costs, and the last one is valid, so only these two are read.
         if not self._last_usage:
             return
         try:
-            raw = msgspec.json.decode(self._last_usage)
+            report = msgspec.json.decode(self._last_usage)
         except msgspec.DecodeError:
             return
-        usage = usage_of(raw, last=last) if isinstance(raw, dict) else None
+        usage = parse_usage(report, self._quirks, final=final) if isinstance(report, dict) else None
         if usage is not None:
-            self._usage = raw
+            self._usage = report
             out.append(UsageReported(usage))
 
-    def _look_closer(self, payload: bytes, out: list[ModelEvent]) -> None:
-        """See whether a response without anything known is an error in a shape of its own."""
-        try:
-            value = json.loads(payload)
-        except (ValueError, RecursionError):
-            return
-        if isinstance(value, dict) and (
-            value.get("detail") or isinstance(value.get("message"), str)
-        ):
-            self._fail(classify_error(value), out)
-
     def _end(self, out: list[ModelEvent]) -> None:
-        """End the answer, as finished or as failed."""
-        answer = self._answer
-        word = answer.finish_word
-        failed = failed_finish(word, answer.finish_message, calls=answer.calls > 0)
-        if failed is not None:
-            self._fail(failed, out)
-        elif word or (self._whole and self._answered):
-            reason = finish_reason(word, calls=answer.calls > 0)
-            answer.close(out, cut=reason is FinishReason.MAX_TOKENS)
+        """End the response, as finished or as failed."""
+        parts, body = self._parts, self._json
+        is_whole = isinstance(body, JsonObjects) and body.is_array is False
+        word = parts.finish_word
+        failure = failed_finish(word, parts.finish_message, calls=parts.has_calls)
+        if failure is not None:
+            self._fail(failure, out)
+        elif word or (is_whole and self._has_candidate):
+            reason = finish_reason(word, calls=parts.has_calls)
+            parts.close(out, cut=reason is FinishReason.MAX_TOKENS)
             self._finish(reason, out)
-        elif self._blocked:
-            answer.close(out, cut=True)
+        elif self._is_blocked:
+            parts.close(out, cut=True)
             self._finish(FinishReason.BLOCKED, out)
-        elif self._whole and self._objects is not None and not self._objects.is_open:
-            self._fail(without_candidate(), out)
+        elif is_whole and isinstance(body, JsonObjects) and not body.is_open:
+            self._fail(empty_response("candidate"), out)
         else:
             self._fail(cut_off(), out)
 
     def _finish(self, reason: FinishReason, out: list[ModelEvent]) -> None:
         self._ended = True
-        self._report_usage(out, last=True)
-        out.append(ResponseFinished(reason, tuple(self._answer.finish_words), self._all_metadata()))
+        self._report_usage(out, final=True)
+        out.append(ResponseFinished(reason, tuple(self._parts.finish_words), self._all_metadata()))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
         metadata = self._all_metadata()
-        words = self._answer.finish_words
+        words = self._parts.finish_words
         if words:
-            # No answer's own words any more, but a hint to what went wrong.
+            # Not the finish reasons of a response any more, but a hint to what went wrong.
             metadata[FINISH_REASONS_KEY] = list(words)
-        # After a finish reason the counts are whole, whatever it was.
-        self._report_usage(out, last=bool(words))
+        # After a finish reason the counts are complete, whatever the reason was.
+        self._report_usage(out, final=bool(words))
         out.append(ResponseFailed(failure, metadata))
 
     def _all_metadata(self) -> MetadataMap:
-        metadata = {**self._metadata, **self._answer.metadata}
+        metadata = {**self._metadata, **self._parts.metadata}
         if self._others:
             metadata[CANDIDATES_KEY] = [
                 _further_candidate(index, *self._others[index]) for index in sorted(self._others)
@@ -304,26 +237,26 @@ class GoogleGenerateDecoder:
         return metadata
 
 
-def _further_candidate(index: int, answer: Answer, deltas: list[ModelEvent]) -> JsonValue:
-    answer.close(deltas)
-    parts = fold(deltas, strict=False)  # type: ignore[arg-type]
+def _further_candidate(index: int, parts: ResponseParts, deltas: list[ModelEvent]) -> JsonValue:
+    parts.close(deltas)
+    folded = fold(deltas, strict=False)  # type: ignore[arg-type]
     return {
         "index": index,
-        "finish_reason": answer.finish_word or None,
-        "parts": msgspec.to_builtins(list(parts)),
+        "finish_reason": parts.finish_word or None,
+        "parts": msgspec.to_builtins(list(folded)),
     }
 
 
 def _verbatim(payload: bytes, place: int, at: int) -> dict[str, Any]:
-    """A part as it stands in a response."""
+    """A part of a candidate as it stands in the payload."""
     part = msgspec.json.decode(payload)["candidates"][place]["content"]["parts"][at]
     return part if isinstance(part, dict) else {}
 
 
-def _keep_beside(candidate: Candidate, metadata: MetadataMap) -> None:
-    """Keep what is said beside the content; of what comes in pieces, the last field stands."""
-    for name, key in _BESIDE:
-        found, known = getattr(candidate, name), metadata.get(key)
-        if found:
-            both = isinstance(known, dict) and isinstance(found, dict)
-            metadata[key] = {**known, **found} if both else found  # type: ignore[dict-item]
+def _keep_further_fields(candidate: Candidate, metadata: MetadataMap) -> None:
+    """Keep the fields besides the content; of objects that come in pieces, later fields win."""
+    for name, key in _FURTHER_FIELDS:
+        value, known = getattr(candidate, name), metadata.get(key)
+        if value:
+            both = isinstance(known, dict) and isinstance(value, dict)
+            metadata[key] = {**known, **value} if both else value  # type: ignore[dict-item]

@@ -1,9 +1,9 @@
-"""One answer while it grows: what a candidate gains, as deltas of parts.
+"""The parts of one response while they grow: what each chunk adds to them.
 
-A stream cuts text anywhere, so text and reasoning come in runs: where the kind changes, the
-part that was open is committed and another begins. Signatures do not end a run, for they may
-stand in mid-sentence; which piece each belongs to is kept, so that it goes back with just that
-piece. Other parts come whole, but for calls whose arguments are streamed.
+A stream cuts text anywhere, so text and reasoning come in runs: where the kind changes, the open
+part is committed and another begins. A signature does not end a run, since it may stand in the
+middle of a sentence. It is recorded which piece each signature belongs to, so that it goes back
+with just that piece. Other parts come whole, except calls whose arguments are streamed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from agentkit_core.provider import (
     ReplaceStructured,
     complete_call,
 )
-from agentkit_providers._protocol_kit._lenient_values import bytes_of
+from agentkit_providers._protocol_kit._lenient_values import decode_base64
 from agentkit_providers.google_generate import _wire_events as wire
 from agentkit_providers.google_generate._media import modality_of
 from agentkit_providers.google_generate._metadata_keys import (
@@ -48,40 +48,40 @@ from agentkit_providers.google_generate._metadata_keys import (
 )
 from agentkit_providers.google_generate._partial_args import PartialArgs
 
-_NO_BLOCK: Final = frozenset(
+_ATTRIBUTES: Final = frozenset(
     {"text", "thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"}
 )
-"""Fields of a part that are not what it consists of."""
+"""Fields of a part that do not say what kind of part it is."""
 
 Verbatim = Callable[[int], dict[str, Any]]
-"""Gives a part of the chunk that is being read, by its place, as it stands there."""
+"""Returns the part at an index of the chunk that is being read, as it stands there."""
 
 
 class _Run:
     """A text, or reasoning, that grows."""
 
-    __slots__ = ("part_id", "pieces", "signed", "thought")
+    __slots__ = ("part_id", "pieces", "signatures", "thought")
 
     def __init__(self, part_id: PartId, *, thought: bool) -> None:
         self.part_id = part_id
         self.thought = thought
         self.pieces: list[str] = []
-        self.signed: dict[int, str] = {}
-        """Signatures by the place of their piece."""
+        self.signatures: dict[int, str] = {}
+        """Signatures by the index of their piece."""
 
-    def completed(self) -> Part:
+    def completed_part(self) -> Part:
         text = "".join(self.pieces)
-        metadata = self._signatures() if self.signed else {}
+        metadata = self._signature_metadata() if self.signatures else {}
         if self.thought:
             return Reasoning(text, metadata=metadata)
         return Text(text, metadata=metadata)
 
-    def _signatures(self) -> MetadataMap:
+    def _signature_metadata(self) -> MetadataMap:
         if len(self.pieces) == 1:
-            return {SIGNATURE_KEY: self.signed[0]}
+            return {SIGNATURE_KEY: self.signatures[0]}
         spans: list[Any] = []
         for at, piece in enumerate(self.pieces):
-            signature = self.signed.get(at)
+            signature = self.signatures.get(at)
             if signature is None and spans and spans[-1][1] is None:
                 spans[-1][0] += len(piece)
             else:
@@ -102,25 +102,29 @@ class _OpenCall:
         self.text: list[str] = []
 
 
-class Answer:
+class ResponseParts:
     """Reads the parts of one candidate."""
 
     def __init__(self) -> None:
         self.finish_words: list[str] = []
-        """The vendor's finish reasons as they came, repeated ones included."""
+        """The vendor's finish reasons as they came, with repeated ones."""
         self.finish_message: Any = None
         self.metadata: MetadataMap = {}
-        """For the item that the answer becomes."""
-        self.calls = 0
-        """How many calls there are."""
-        self._parts = 0
+        """For the item that the response becomes."""
+        self._call_count = 0
+        self._part_count = 0
         self._run: _Run | None = None
         self._call: _OpenCall | None = None
         self._used_ids: set[str] = set()
 
     @property
+    def has_calls(self) -> bool:
+        """Whether there are tool calls."""
+        return self._call_count > 0
+
+    @property
     def finish_word(self) -> str:
-        """The finish reason that counts: the last one that says something; empty for none."""
+        """The finish reason that is valid: the last one that is not empty; empty for none."""
         return next((word for word in reversed(self.finish_words) if word), "")
 
     def take(self, parts: Sequence[wire.Part], verbatim: Verbatim, out: list[ModelEvent]) -> None:
@@ -133,31 +137,31 @@ class Answer:
                     if run is None or run.thought is not (part.thought is True):
                         run = self._open_run(thought=part.thought is True, out=out)
                     if part.thought_signature:
-                        run.signed[len(run.pieces)] = part.thought_signature
+                        run.signatures[len(run.pieces)] = part.thought_signature
                     run.pieces.append(text)
                     out.append(AppendText(run.part_id, text))
                 elif part.thought_signature:
-                    self._add_whole(Custom(f"{API}.text", verbatim(at)), out)
+                    self._add_part(Custom(f"{API}.text", verbatim(at)), out)
             elif part.function_call is not None:
                 self._take_call(part.function_call, part.thought_signature, out)
             elif part.inline_data is not None or part.file_data is not None:
-                self._add_whole(_media(part), out)
+                self._add_part(_media(part), out)
             else:
-                self._take_block(verbatim(at), out)
+                self._take_other(verbatim(at), out)
 
     def close(self, out: list[ModelEvent], *, cut: bool = False) -> None:
-        """Commit everything that is open; the candidate has ended.
+        """Commit all open parts: the candidate has ended.
 
         Args:
             out: Gets the deltas.
-            cut: Whether a limit cut it off, so that a call that is open is not whole.
+            cut: Whether a limit cut it off, so that an open call is not complete.
         """
         self._close_run(out)
         self._close_call(out, cut=cut)
 
     def _open_run(self, *, thought: bool, out: list[ModelEvent]) -> _Run:
         self._close_run(out)
-        run = self._run = _Run(self._next_part(), thought=thought)
+        run = self._run = _Run(self._next_part_id(), thought=thought)
         out.append(BeginPart(run.part_id, Reasoning() if thought else Text("")))
         return run
 
@@ -165,60 +169,63 @@ class Answer:
         run = self._run
         if run is not None:
             self._run = None
-            out.append(CommitPart(run.completed(), run.part_id))
+            out.append(CommitPart(run.completed_part(), run.part_id))
 
-    def _next_part(self) -> PartId:
-        self._parts += 1
-        return PartId(f"part-{self._parts - 1}")
+    def _next_part_id(self) -> PartId:
+        self._part_count += 1
+        return PartId(f"part-{self._part_count - 1}")
 
-    def _add_whole(self, part: Part, out: list[ModelEvent]) -> None:
+    def _add_part(self, part: Part, out: list[ModelEvent]) -> None:
         self._close_run(out)
         out.append(CommitPart(part))
 
-    def _take_block(self, block: dict[str, Any], out: list[ModelEvent]) -> None:
+    def _take_other(self, part: dict[str, Any], out: list[ModelEvent]) -> None:
         """Take a part that only the vendor understands: code that ran there, its own tools."""
-        name = next((key for key in block if key not in _NO_BLOCK), None)
+        name = next((field for field in part if field not in _ATTRIBUTES), None)
         if name is not None:
-            self._add_whole(Custom(f"{API}.{name}", block), out)
-        elif block.get("thoughtSignature"):
-            self._add_whole(Custom(f"{API}.text", block), out)
+            self._add_part(Custom(f"{API}.{name}", part), out)
+        elif part.get("thoughtSignature"):
+            self._add_part(Custom(f"{API}.text", part), out)
 
     def _take_call(
-        self, given: wire.FunctionCall, signature: str | None, out: list[ModelEvent]
+        self, fragment: wire.FunctionCall, signature: str | None, out: list[ModelEvent]
     ) -> None:
-        open_call = None if given.name else self._call
+        open_call = None if fragment.name else self._call
         if open_call is None:
             self._close_call(out)
-            if not given.name:
+            if not fragment.name:
                 return  # the end of a call that is over
-            open_call = self._begin_call(given, given.name, out)
+            open_call = self._begin_call(fragment, fragment.name, out)
         if signature:
             open_call.signature = signature
-        for one in given.partial_args or ():
-            self._grow_call(open_call, one, out)
-        if not given.will_continue:
+        for argument in fragment.partial_args or ():
+            self._grow_call(open_call, argument, out)
+        if not fragment.will_continue:
             self._close_call(out)
 
-    def _begin_call(self, given: wire.FunctionCall, name: str, out: list[ModelEvent]) -> _OpenCall:
+    def _begin_call(
+        self, fragment: wire.FunctionCall, name: str, out: list[ModelEvent]
+    ) -> _OpenCall:
+        """Begin a call. A call without id, or with that of an earlier call, gets a new one."""
         self._close_run(out)
-        number = self.calls
-        self.calls += 1
-        call_id = given.id or ""
+        number = self._call_count
+        self._call_count += 1
+        call_id = fragment.id or ""
         while not call_id or call_id in self._used_ids:
-            call_id, number = f"call_{number}", number + self.calls
+            call_id, number = f"call_{number}", number + self._call_count
         self._used_ids.add(call_id)
         call = ToolCall(
             ToolCallId(call_id),
             name,
-            metadata={CALL_ID_KEY: given.id} if given.id else {},
+            metadata={CALL_ID_KEY: fragment.id} if fragment.id else {},
         )
-        open_call = self._call = _OpenCall(self._next_part(), call)
+        open_call = self._call = _OpenCall(self._next_part_id(), call)
         out.append(BeginPart(open_call.part_id, call))
-        if isinstance(given.args, dict):
-            if given.args:
-                self._append(open_call, json.dumps(given.args, ensure_ascii=False), out)
-        elif isinstance(given.args, str):
-            self._append(open_call, given.args, out)
+        if isinstance(fragment.args, dict):
+            if fragment.args:
+                self._append(open_call, json.dumps(fragment.args, ensure_ascii=False), out)
+        elif isinstance(fragment.args, str):
+            self._append(open_call, fragment.args, out)
         return open_call
 
     def _append(self, open_call: _OpenCall, text: str, out: list[ModelEvent]) -> None:
@@ -227,12 +234,12 @@ class Answer:
             out.append(AppendText(open_call.part_id, text))
 
     def _grow_call(
-        self, open_call: _OpenCall, given: wire.PartialArg, out: list[ModelEvent]
+        self, open_call: _OpenCall, argument: wire.PartialArg, out: list[ModelEvent]
     ) -> None:
         arguments = open_call.arguments
-        self._append(open_call, arguments.take(given), out)
+        self._append(open_call, arguments.take(argument), out)
         if not arguments.appendable:
-            # What a delta holds must not change any more.
+            # The value of a delta must not change later, so the delta gets a copy.
             snapshot = json.loads(json.dumps(arguments.value))
             out.append(ReplaceStructured(open_call.part_id, snapshot))
 
@@ -262,7 +269,8 @@ def _media(part: wire.Part) -> Part:
     data: InlineBytes | Uri = Uri("")
     mime_type = ""
     if part.inline_data is not None:
-        mime_type, data = part.inline_data.mime_type, InlineBytes(bytes_of(part.inline_data.data))
+        mime_type = part.inline_data.mime_type
+        data = InlineBytes(decode_base64(part.inline_data.data))
     elif part.file_data is not None:
         mime_type, data = part.file_data.mime_type, Uri(part.file_data.file_uri)
     if part.thought:

@@ -1,8 +1,8 @@
-"""Items as parts of contents: what is said, called and answered, and what goes back as it came."""
+"""Items as parts of contents: texts, media, calls, function responses, the vendor's own parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -42,106 +42,116 @@ from agentkit_providers.google_generate._quirks import Quirks
 _RESERVED: Final = frozenset({"output", "error"})
 """Names that the vendor looks for in a response; an object without them is the output itself."""
 _MEDIA_FOLLOW: Final = "(see the attached media)"
-"""What a function says that gave media and nothing else."""
+"""The output of a function that returned only media."""
 
 
-class PartWriter:
-    """Writes items for one model.
+def encode_item(
+    items: Sequence[Item], at: int, quirks: Quirks, *, target: Target
+) -> list[wire.AnyPart]:
+    """Write one item.
 
     Args:
-        target: What can be sent; items are those that `sendable` gave for it.
-        quirks: How the endpoint wants it.
+        items: The sendable items.
+        at: Which one.
+        quirks: How the endpoint or the model differs from Google's newest.
+        target: What the items were made sendable for.
+
+    Returns:
+        Any number of parts; none for an item that is empty.
     """
+    item = items[at]
+    match item.kind:
+        case ItemKind.TOOL:
+            calls = {call.id: call for call in items[at - 1].tool_calls} if at else {}
+            return [
+                _function_response(result, calls.get(result.call_id), quirks)
+                for result in item.tool_results
+            ]
+        case ItemKind.ASSISTANT:
+            return list(_assistant(item, quirks, target))
+        case _:
+            return list(_content(item.parts))
 
-    def __init__(self, target: Target, quirks: Quirks) -> None:
-        self._target = target
-        self._quirks = quirks
-        self._stand_in = None
-        if quirks.imported_call_signature and not is_before_gemini_3(target.model):
-            self._stand_in = quirks.imported_call_signature
 
-    def parts(self, item: Item, before: Item | None) -> list[wire.AnyPart]:
-        """Write one item.
+def encode_instructions(items: Iterable[Item]) -> list[wire.Part]:
+    """Write the instructions among sendable items; empty where there are none."""
+    instructions = (item for item in items if item.kind is ItemKind.SYSTEM)
+    return [part for item in instructions for part in _content(item.parts)]
 
-        Args:
-            item: The item.
-            before: The one before it, which made the calls that a tool item answers.
-        """
-        match item.kind:
-            case ItemKind.TOOL:
-                calls = {} if before is None else {call.id: call for call in before.tool_calls}
-                return [
-                    self._response(result, calls.get(result.call_id))
-                    for result in item.tool_results
-                ]
-            case ItemKind.ASSISTANT:
-                return list(self._answer(item))
+
+def _assistant(item: Item, quirks: Quirks, target: Target) -> Iterator[wire.AnyPart]:
+    origin = item.provenance
+    same_model = origin is not None and origin.same_model(target.provider, target.api, target.model)
+    signature = quirks.imported_call_signature or None
+    if same_model or is_before_gemini_3(target.model):
+        signature = None
+    for part in item.parts:
+        match part:
+            case ToolCall():
+                # The vendor looks for a signature only on the first call of a turn.
+                yield _call(part, signature, quirks)
+                signature = None
+            case Custom(value=dict() as block):
+                # A signed part means nothing to another model.
+                if same_model or "thoughtSignature" not in block:
+                    yield block
+            case Reasoning():
+                yield from _reasoning(part)
             case _:
-                return [written for part in item.parts for written in _content(part)]
+                yield from _content_part(part)
 
-    def _answer(self, item: Item) -> Iterator[wire.AnyPart]:
-        target, origin = self._target, item.provenance
-        own = origin is not None and origin.same_model(target.provider, target.api, target.model)
-        stand_in = None if own else self._stand_in
-        for part in item.parts:
-            match part:
-                case ToolCall():
-                    # The vendor looks for a signature on the first of a turn's calls only.
-                    yield self._call(part, stand_in)
-                    stand_in = None
-                case Custom(value=dict() as block):
-                    # What is signed is worth something to its own model only.
-                    if own or "thoughtSignature" not in block:
-                        yield block
-                case Reasoning():
-                    yield from _reasoning(part)
-                case _:
-                    yield from _content(part)
 
-    def _call(self, call: ToolCall, stand_in: str | None) -> wire.Part:
-        function = wire.FunctionCall(self._call_id(call), call.name, call.input)
-        return wire.Part(function_call=function, thought_signature=_signature(call) or stand_in)
+def _call(call: ToolCall, signature: str | None, quirks: Quirks) -> wire.Part:
+    function = wire.FunctionCall(_call_id(call, quirks), call.name, call.input)
+    return wire.Part(function_call=function, thought_signature=_signature(call) or signature)
 
-    def _call_id(self, call: ToolCall) -> str | None:
-        """The vendor's own id; what we made up for a call without one stays with us."""
-        given = call.metadata.get(CALL_ID_KEY)
-        if isinstance(given, str):
-            return given
-        return call.id if self._quirks.call_ids else None
 
-    def _response(self, result: ToolResult, call: ToolCall | None) -> wire.Part:
-        text, media = _output(result.output)
-        value: JsonValue = text
-        if isinstance(result.output, StructuredOutput):
-            value = result.output.value
-        response = value
-        if result.is_error or not isinstance(value, dict) or _RESERVED & set(value):
-            response = {"error" if result.is_error else "output": value}
-        return wire.Part(
-            function_response=wire.FunctionResponse(
-                None if call is None else self._call_id(call),
-                "unknown_tool" if call is None else call.name,
-                response,
-                media or None,
-            )
+def _call_id(call: ToolCall, quirks: Quirks) -> str | None:
+    """The id that the vendor gave the call; our own ids are sent only where quirks ask for them."""
+    vendors_id = call.metadata.get(CALL_ID_KEY)
+    if isinstance(vendors_id, str):
+        return vendors_id
+    return call.id if quirks.call_ids else None
+
+
+def _function_response(result: ToolResult, call: ToolCall | None, quirks: Quirks) -> wire.Part:
+    text, media = _output(result.output)
+    value: JsonValue = text
+    if isinstance(result.output, StructuredOutput):
+        value = result.output.value
+    response = value
+    if result.is_error or not isinstance(value, dict) or _RESERVED & set(value):
+        response = {"error" if result.is_error else "output": value}
+    return wire.Part(
+        function_response=wire.FunctionResponse(
+            None if call is None else _call_id(call, quirks),
+            "unknown_tool" if call is None else call.name,
+            response,
+            media or None,
         )
+    )
 
 
-def _content(part: Part) -> Iterator[wire.Part]:
-    """What may stand in any content: text, media, documents, values."""
+def _content(parts: Iterable[Part]) -> Iterator[wire.Part]:
+    """Write the parts of a content."""
+    for part in parts:
+        yield from _content_part(part)
+
+
+def _content_part(part: Part) -> Iterator[wire.Part]:
     match part:
         case Text(text=text):
             yield from _signed_text(part, text, thought=None)
         case Structured(value=value):
             yield wire.Part(text=to_json(value).decode())
         case Media():
-            written = media_part(part)
-            written.thought_signature = _signature(part)
-            yield written
+            media = media_part(part)
+            media.thought_signature = _signature(part)
+            yield media
         case File():
-            written = file_part(part)
-            written.thought_signature = _signature(part)
-            yield written
+            file = file_part(part)
+            file.thought_signature = _signature(part)
+            yield file
         case _:
             pass
 
@@ -149,17 +159,17 @@ def _content(part: Part) -> Iterator[wire.Part]:
 def _reasoning(part: Reasoning) -> Iterator[wire.Part]:
     if part.data is not None:
         mime_type = part.metadata.get(MIME_TYPE_KEY)
-        written = data_part(
-            part.data, mime_type if isinstance(mime_type, str) else "", unnamed="image/png"
+        image = data_part(
+            part.data, mime_type if isinstance(mime_type, str) else "", default_type="image/png"
         )
-        written.thought, written.thought_signature = True, _signature(part)
-        yield written
+        image.thought, image.thought_signature = True, _signature(part)
+        yield image
     elif part.summary:
         yield from _signed_text(part, part.summary, thought=True)
 
 
 def _signed_text(part: Part, text: str, *, thought: bool | None) -> Iterator[wire.Part]:
-    """Write a text in the pieces in which it was signed; a text that was changed since, whole."""
+    """Write a text in the pieces that were signed; whole where the text was edited since."""
     at = 0
     for length, signature in _pieces(part, text):
         yield wire.Part(thought=thought, text=text[at : at + length], thought_signature=signature)
@@ -167,10 +177,10 @@ def _signed_text(part: Part, text: str, *, thought: bool | None) -> Iterator[wir
 
 
 def _pieces(part: Part, text: str) -> list[tuple[int, str | None]]:
-    """The lengths and signatures of a text's pieces; one piece if it was changed since."""
-    kept: Any = part.metadata.get(PIECES_KEY)
+    """The lengths and signatures of a text's pieces; one piece where the text was edited."""
+    recorded: Any = part.metadata.get(PIECES_KEY)
     try:
-        pieces = msgspec.convert(kept, list[tuple[int, str | None]])
+        pieces = msgspec.convert(recorded, list[tuple[int, str | None]])
     except msgspec.ValidationError:
         pieces = []
     if sum(length for length, _ in pieces) == len(text):
@@ -184,7 +194,7 @@ def _signature(part: Part) -> str | None:
 
 
 def _output(output: ToolOutput) -> tuple[str, list[wire.Part]]:
-    """What a tool gave: its text, and the media that belong to it."""
+    """A tool's output: its text, and the media that belong to it."""
     match output:
         case TextOutput(text=text):
             return text, []
@@ -199,11 +209,10 @@ def _output(output: ToolOutput) -> tuple[str, list[wire.Part]]:
 def _text_and_media(parts: Iterable[Part]) -> tuple[str, list[wire.Part]]:
     texts: list[str] = []
     media: list[wire.Part] = []
-    for part in parts:
-        for written in _content(part):
-            if written.text is not None:
-                texts.append(written.text)
-            else:
-                media.append(written)
+    for part in _content(parts):
+        if part.text is not None:
+            texts.append(part.text)
+        else:
+            media.append(part)
     text = "\n".join(texts)
     return (text or _MEDIA_FOLLOW) if media else text, media

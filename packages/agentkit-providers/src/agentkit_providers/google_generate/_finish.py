@@ -1,4 +1,4 @@
-"""How answers end: the vendor's finish reasons, and the failures that are found while reading."""
+"""How responses end: the vendor's finish reasons, and the failures that some of them mean."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _FAILURES: Final[Mapping[str, tuple[FailureKind, bool]]] = {
     "MALFORMED_RESPONSE": (FailureKind.SERVER, True),
     "MISSING_THOUGHT_SIGNATURE": (FailureKind.INVALID_REQUEST, False),
 }
-"""Finish reasons that mean that the answer failed: how, and whether it is worth another try."""
+"""Finish reasons of responses that failed: the kind, and whether another attempt may succeed."""
 _FAILURES_WITHOUT_CALLS: Final = frozenset({"UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"})
-"""These end a turn of calls where the calls are there, to be answered; else nothing is left."""
+"""With calls, the client can answer these; without calls, the response failed."""
 
 
 def finish_reason(word: str, *, calls: bool) -> FinishReason:
-    """Map a finish reason.
+    """Map a vendor's finish reason to ours.
 
     Args:
-        word: The vendor's own; empty when there was none.
-        calls: Whether the answer has calls. They make it a tool turn, for the vendor has no
-            word for that, and without any it is none.
+        word: The vendor's word; empty where there was none.
+        calls: Whether the response has tool calls. With calls the reason is `TOOL_CALL`, since the
+            vendor has no word of its own for that.
     """
     reason = _REASONS.get(word, FinishReason.OTHER) if word else FinishReason.COMPLETED
     if calls and reason in (FinishReason.COMPLETED, FinishReason.OTHER):
@@ -42,13 +42,13 @@ def finish_reason(word: str, *, calls: bool) -> FinishReason:
     return reason
 
 
-def failed_finish(word: str, message: object, *, calls: bool) -> ProviderFailure | None:
-    """The failure that a finish reason means; None for those that mean none.
+def failed_finish(word: str, detail: object, *, calls: bool) -> ProviderFailure | None:
+    """The failure that a finish reason means; None for reasons that mean none.
 
     Args:
-        word: The vendor's own.
-        message: What it says of it, if anything.
-        calls: Whether the answer has calls.
+        word: The vendor's word.
+        detail: The vendor's message about it; ignored where it is not a text.
+        calls: Whether the response has tool calls.
     """
     if word in _FAILURES_WITHOUT_CALLS and not calls:
         kind, retryable = FailureKind.SERVER, True
@@ -56,17 +56,10 @@ def failed_finish(word: str, message: object, *, calls: bool) -> ProviderFailure
         kind, retryable = _FAILURES[word]
     else:
         return None
-    said = f": {message}" if isinstance(message, str) and message else ""
+    suffix = f": {detail}" if isinstance(detail, str) and detail else ""
     return ProviderFailure(
         kind=kind,
-        message=f"the model stopped with the finish reason {word}{said}"[:2000],
+        message=f"the model stopped with the finish reason {word}{suffix}"[:2000],
         retryable=retryable,
         code=word,
-    )
-
-
-def without_candidate() -> ProviderFailure:
-    """A whole answer that answers nothing."""
-    return ProviderFailure(
-        kind=FailureKind.PROTOCOL, message="the answer holds no candidate", retryable=True
     )

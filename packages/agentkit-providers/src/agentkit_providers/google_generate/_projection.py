@@ -1,11 +1,10 @@
-"""The front of the protocol: one projection for one vendor."""
+"""The protocol's projection: generateContent, as one endpoint speaks it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from agentkit_core import ItemKind, Modality, ModelRequest, ProviderFailure
+from agentkit_core import ItemKind, Modality, ModelRequest
 from agentkit_core.provider import (
     IdRule,
     ReasoningRule,
@@ -13,9 +12,8 @@ from agentkit_core.provider import (
     ResponseDecoder,
     Target,
     ToolMedia,
-    WireRequest,
 )
-from agentkit_providers.failures._classify import classify_http
+from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.google_generate._decode import GoogleGenerateDecoder
 from agentkit_providers.google_generate._encode import GoogleGenerateEncoder
 from agentkit_providers.google_generate._metadata_keys import API, PIECES_KEY, SIGNATURE_KEY
@@ -27,19 +25,18 @@ _TOOL_NAMES: Final = IdRule(characters="A-Za-z0-9_.:-")
 _DEFAULT_QUIRKS: Final = Quirks()
 
 
-class GoogleGenerate:
+class GoogleGenerate(VendorProjection[Quirks]):
     """generateContent, as Google's own API and Vertex AI speak it.
 
     Args:
-        provider: Who is asked; goes into the provenance of the answers.
-        quirks: In what the endpoint or the model differs from Google's newest.
+        provider: Who is asked; goes into the provenance of the responses.
+        quirks: How the endpoint or the model differs from Google's newest.
     """
 
-    api: Final = API
+    api = API
 
     def __init__(self, provider: str = "google", quirks: Quirks = _DEFAULT_QUIRKS) -> None:
-        self.provider = provider
-        self.quirks = quirks
+        super().__init__(provider, quirks)
 
     def target(self, model: str) -> Target:
         """Say what the vendor's model can be sent."""
@@ -62,24 +59,10 @@ class GoogleGenerate:
             first_user=True,
         )
 
-    def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.provider.Projection`.
-
-        Raises:
-            UnsupportedContent: The request must have something that the vendor cannot do.
-        """
-        return self.encoder().encode(request)
-
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
         return GoogleGenerateEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the answer to this request, streamed or whole."""
-        return GoogleGenerateDecoder(request, self.provider)
-
-    def failure(
-        self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
-    ) -> ProviderFailure:
-        """Say what an answer without success means; see `classify_http` for the arguments."""
-        return classify_http(status, headers, body, now_s=now_s)
+        """Make a decoder for the response to this request, streamed or whole."""
+        return GoogleGenerateDecoder(request, self.provider, self.quirks)

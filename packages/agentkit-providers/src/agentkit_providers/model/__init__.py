@@ -1,22 +1,24 @@
-"""A model behind HTTP: a projection, an endpoint, a key. `connect` finds the first two by name.
+"""A model over HTTP: a projection, an endpoint, a key. `connect` finds the first two by name.
 
     model = connect("openai:gpt-5-mini")
     response = await model.complete(ModelRequest(model=model.name, items=[Item.user("Hi")]))
 
-It is a model client on its own and fits the ports of agentkit-loop, for event loops and
-without one.
+A model can be used on its own, and it implements the model ports of agentkit-loop, with an event
+loop and without one. `EncoderFactory`, `FailureClassifier` and `ServiceTierReader` describe what a
+projection may have besides the methods that it must have.
 """
 
-from agentkit_providers.model._connect import BadModelName, connect
-from agentkit_providers.model._http_model import Encode, HttpModel, MissingBaseUrl
+from agentkit_providers.model._optional_members import (
+    EncoderFactory,
+    FailureClassifier,
+    ServiceTierReader,
+)
 from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
 
 __all__ = [
-    "BadModelName",
     "BlockingHttpSession",
-    "Encode",
-    "HttpModel",
+    "EncoderFactory",
+    "FailureClassifier",
     "HttpSession",
-    "MissingBaseUrl",
-    "connect",
+    "ServiceTierReader",
 ]

@@ -1,4 +1,4 @@
-"""What is told of an attempt that failed, where a model is asked again."""
+"""What a caller learns of a failed attempt that is followed by another."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from agentkit_core import ProviderFailure, Usage
 
 
 class AttemptFailed(Struct, frozen=True, kw_only=True):
-    """An attempt failed, and there will be another one.
+    """An attempt failed, and another one follows.
 
     Attributes:
-        attempt: Which one, from 1.
-        wait_s: How long is waited before the next one, in seconds.
-        usage: What it used, as far as it is known; the response's usage is that of the last
-            attempt.
+        attempt: The number of the attempt, from 1.
+        failure: How it failed.
+        wait_s: The wait before the next attempt, in seconds.
+        usage: What the attempt used, as far as it is known. The response's usage is only that of
+            the last attempt.
     """
 
     attempt: int
@@ -26,5 +27,5 @@ class AttemptFailed(Struct, frozen=True, kw_only=True):
 
 
 OnRetry = Callable[[AttemptFailed], None]
-"""Is told of each attempt that is followed by another, before the wait; what it raises goes on to
-whoever asked."""
+"""Called with each failed attempt that is followed by another, before the wait. What it raises
+reaches the caller of the model."""

@@ -23,10 +23,12 @@ _EXAMPLE: Final = "'openai:gpt-5-mini'"
 
 
 class BadModelName(AgentkitError):
-    """A model's name is not `<provider>:<model>`."""
+    """A model's name is not of the form `<provider>:<model>`."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} is no model; write '<provider>:<model>', such as {_EXAMPLE}")
+        super().__init__(
+            f"{name!r} is not a valid model name; write '<provider>:<model>', such as {_EXAMPLE}"
+        )
         self.name = name
 
 
@@ -42,38 +44,39 @@ def connect(
     card: ModelCard | None = None,
     catalogue: Catalogue | None = None,
 ) -> HttpModel:
-    """Make a model from its name; nothing is sent, and no key is read, before the first request.
+    """Make a model from its name. Nothing is sent and no key is read before the first request.
 
     Args:
-        name: `<provider>:<model>`: `openai:gpt-5-mini`, `ollama:llama3.2:3b`; any server with an
-            OpenAI-compatible API is `compatible:<model>` with its `base_url`.
-        base_url: Takes the place of the provider's.
-        api_key: The key, or a callable that gives it. Without it the provider's environment
-            variables are read.
-        quirks: How the server's dialect differs: a mapping that is laid over the provider's own
-            quirks, or the protocol's quirks type, which takes their place.
-        headers: Laid over all others; None takes one away.
-        client: An HTTP client of one's own; see `HttpModel`.
+        name: `<provider>:<model>`, such as `openai:gpt-5-mini` or `ollama:llama3.2:3b`. Any server
+            with an OpenAI-compatible API is `compatible:<model>` with its `base_url`.
+        base_url: Replaces the provider's.
+        api_key: The key, or a callable that returns it. None reads the provider's environment
+            variables.
+        quirks: How the server differs: a mapping that is merged over the provider's own quirks, or
+            a value of the protocol's quirks type, which replaces them.
+        headers: Headers that win over all others; None removes one.
+        client: An HTTP client of your own; see `HttpModel`.
         registry: Where providers are looked up.
-        card: What is known of the model: thinking levels, media, limits, prices. Without it the
-            catalogue is asked; of an unknown model nothing is assumed.
-        catalogue: Where cards are looked up; None is the one that comes with this package.
+        card: What is known of the model: thinking levels, media, limits, prices. None looks in the
+            catalogue; of an unknown model nothing is assumed.
+        catalogue: Where cards are looked up; None is the catalogue that comes with this package.
 
     Raises:
-        BadModelName: The name is not `<provider>:<model>`.
+        BadModelName: The name is not of the form `<provider>:<model>`.
         UnknownProvider: No provider has that name.
-        MissingBaseUrl: The provider has no address of its own and none was given.
-        UnusableHeader: No header can carry a value of `headers`.
+        MissingBaseUrl: The provider has no base URL and the caller passed none, or an invalid one.
+        UnusableHeader: An HTTP header cannot hold one of the values of `headers`.
+        UnknownApi: The provider's protocol is not registered.
         UnknownQuirk: The protocol has no quirk of that name.
-        msgspec.ValidationError: A quirk's value is of the wrong type.
+        msgspec.ValidationError: A quirk's value has the wrong type.
     """
     provider, colon, model = name.partition(":")
     if not (provider and colon and model):
         raise BadModelName(name)
-    row = registry.get(provider)
+    vendor = registry.get(provider)
     if card is None:
-        card = _card_of(row, model, catalogue)
-    endpoint = row.for_model(model, card)
+        card = _find_card(vendor, model, catalogue)
+    endpoint = vendor.for_model(model, card)
     return HttpModel(
         model,
         endpoint=endpoint,
@@ -86,10 +89,10 @@ def connect(
     )
 
 
-def _card_of(row: Endpoint, model: str, catalogue: Catalogue | None) -> ModelCard | None:
+def _find_card(vendor: Endpoint, model: str, catalogue: Catalogue | None) -> ModelCard | None:
     from agentkit_providers.catalogue import default_catalogue
 
-    found = (catalogue or default_catalogue()).find(row.catalogue or row.name, model)
-    if found is None or row.catalogue_prices:
-        return found
-    return replace(found, prices=None)
+    card = (catalogue or default_catalogue()).find(vendor.catalogue or vendor.name, model)
+    if card is None or vendor.catalogue_prices:
+        return card
+    return replace(card, prices=None)

@@ -1,8 +1,8 @@
-"""Asking again, for models that are used on their own; in a run, the loop does it.
+"""Retries, for a model that is used on its own; in a run, the loop retries.
 
-How long to wait, if at all, is the policy's to say (`wait_before_retry_s` of
-`agentkit_core.provider`); here is waited and counted. A failed attempt is told and then forgotten:
-what it brought is never joined to what the next one brings.
+`wait_before_retry_s` of `agentkit_core.provider` decides whether and how long to wait; this module
+waits and counts. A failed attempt is reported and then forgotten: its content is never joined to
+that of the next attempt.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Retries:
     """The attempts at one request.
 
     Args:
-        policy: How often to ask and how long to wait.
-        on_retry: Is told of each attempt that is followed by another.
+        policy: How often to try and how long to wait.
+        on_retry: Called with each attempt that is followed by another.
     """
 
     def __init__(self, policy: RetryPolicy, on_retry: OnRetry | None) -> None:
@@ -36,14 +36,14 @@ class Retries:
         self._attempt = 1
 
     def wait_s(self, failure: ProviderFailure | None, usage: Usage) -> float | None:
-        """Say how long to wait before the next attempt, and tell that there will be one.
+        """Decide whether another attempt follows, and call `on_retry` if it does.
 
         Args:
-            failure: How the last attempt ended; None where it did not fail.
-            usage: What it used.
+            failure: How the last attempt failed; None where it did not.
+            usage: What the last attempt used.
 
         Returns:
-            Seconds, or None where what has come is the answer.
+            The wait before the next attempt in seconds; None where there is no other attempt.
         """
         if failure is None:
             return None
@@ -61,7 +61,7 @@ class Retries:
 
 
 class _Attempt:
-    """What one attempt has brought while nothing of it is shown: it may yet be forgotten."""
+    """The events of one attempt, held back while the attempt may still be forgotten."""
 
     def __init__(self, retries: Retries) -> None:
         self._retries = retries
@@ -69,7 +69,7 @@ class _Attempt:
         self._held: Batch = ()
         self._shown = False
         self.wait_s: float | None = None
-        """How long to wait before the next attempt; None while there is no need of one."""
+        """The wait before the next attempt; None while none is needed."""
 
     def take(self, events: Batch) -> Batch:
         """Take the next events; return those that can be shown, which may be none."""
@@ -85,37 +85,45 @@ class _Attempt:
         return self._held if self._shown else ()
 
 
-async def retried(
-    first: BatchStream, again: Callable[[], BatchStream], retries: Retries
+async def retry_stream(
+    first: BatchStream, attempt: Callable[[], BatchStream], retries: Retries
 ) -> AsyncGenerator[Batch, None]:
-    """Give the batches of the first attempt of which something can be shown, or of the last one."""
+    """Yield the batches of the first attempt that has content, or of the last one.
+
+    Args:
+        first: The first attempt.
+        attempt: Starts another attempt.
+        retries: Decides about further attempts.
+    """
     stream = first
     while True:
-        attempt = _Attempt(retries)
+        current = _Attempt(retries)
         try:
             async for events in stream:
-                if shown := attempt.take(events):
+                if shown := current.take(events):
                     yield shown
         finally:
             await stream.aclose()
-        if attempt.wait_s is None:
+        if current.wait_s is None:
             return
-        await anyio.sleep(attempt.wait_s)
-        stream = again()
+        await anyio.sleep(current.wait_s)
+        stream = attempt()
 
 
-def retried_blocking(first: Batches, again: Callable[[], Batches], retries: Retries) -> Batches:
-    """Do the same without an event loop."""
+def retry_stream_blocking(
+    first: Batches, attempt: Callable[[], Batches], retries: Retries
+) -> Batches:
+    """Do the same as `retry_stream` without an event loop."""
     stream = first
     while True:
-        attempt = _Attempt(retries)
+        current = _Attempt(retries)
         try:
             for events in stream:
-                if shown := attempt.take(events):
+                if shown := current.take(events):
                     yield shown
         finally:
             stream.close()
-        if attempt.wait_s is None:
+        if current.wait_s is None:
             return
-        time.sleep(attempt.wait_s)
-        stream = again()
+        time.sleep(current.wait_s)
+        stream = attempt()

@@ -1,21 +1,21 @@
-"""Secrets: a key that shows itself to nobody but the one who asks for it by name."""
+"""Secrets: a key that shows a mask wherever it is printed."""
 
 from __future__ import annotations
 
 from typing import Final, NoReturn
 
 MASK: Final = "***"
-"""What stands where a secret would."""
+"""What is shown in place of a secret."""
 
 
 class Secret:
-    """A key, masked wherever values are printed or written down.
+    """A key, masked wherever values are printed or saved.
 
-    `repr`, `str` and formatting show a mask; JSON writers do not know the type, and pickling it
-    is refused. Two secrets are equal when their values are.
+    `repr`, `str` and formatting show a mask, JSON writers refuse the type, and pickling raises.
+    Two secrets are equal when their values are.
 
     Args:
-        value: The key. White space around it is dropped: keys read from files end in a newline.
+        value: The key. White space around it is removed: keys read from files end in a newline.
     """
 
     __slots__ = ("_value",)
@@ -24,7 +24,7 @@ class Secret:
         self._value = value.strip()
 
     def reveal(self) -> str:
-        """Return the key itself, to be put into a header and nowhere else."""
+        """Return the key itself, for an HTTP header and nothing else."""
         return self._value
 
     def __repr__(self) -> str:
@@ -54,9 +54,9 @@ class Secret:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Secret is not written down; give the key again where it is needed")
+        raise TypeError("a Secret cannot be pickled; pass the key again where it is needed")
 
 
 def as_secret(value: str | Secret) -> Secret:
-    """Wrap a key that is still a string."""
+    """Wrap a key that may still be a string."""
     return value if isinstance(value, Secret) else Secret(value)

@@ -1,6 +1,6 @@
-"""Conversations with a model behind HTTP: what `HttpModel.open` and `open_blocking` give.
+"""Conversations with a model over HTTP: what `HttpModel.open` and `open_blocking` return.
 
-A session keeps what was written of the history, so that the next request writes what is new.
+A session keeps what was written of the history, so that the next request writes only what is new.
 """
 
 from __future__ import annotations
@@ -23,38 +23,43 @@ class HttpSession:
     """One conversation with a model over an event loop.
 
     Args:
-        ask: Asks once.
-        session_id: Goes with the requests that name no session.
+        send: Sends a request once.
+        session_id: Goes with requests that name no session.
     """
 
-    def __init__(self, ask: Callable[[ModelRequest], BatchStream], session_id: SessionId) -> None:
-        self._ask = ask
+    def __init__(self, send: Callable[[ModelRequest], BatchStream], session_id: SessionId) -> None:
+        self._send = send
         self._session_id = session_id
 
     def respond(self, request: ModelRequest, /) -> BatchStream:
-        """Ask once; see `HttpModel.stream`."""
-        return self._ask(_of_session(request, self._session_id))
+        """Send a request once; see `HttpModel.stream`."""
+        return self._send(_with_session(request, self._session_id))
 
     async def close(self) -> None:
         """Do nothing: connections belong to the event loop, and are closed with it."""
 
 
 class BlockingHttpSession:
-    """One conversation with a model without an event loop; see `HttpSession`."""
+    """One conversation with a model without an event loop.
 
-    def __init__(self, ask: Callable[[ModelRequest], Batches], session_id: SessionId) -> None:
-        self._ask = ask
+    Args:
+        send: Sends a request once.
+        session_id: Goes with requests that name no session.
+    """
+
+    def __init__(self, send: Callable[[ModelRequest], Batches], session_id: SessionId) -> None:
+        self._send = send
         self._session_id = session_id
 
     def respond(self, request: ModelRequest, /) -> Batches:
-        """Ask once; see `HttpModel.stream_blocking`."""
-        return self._ask(_of_session(request, self._session_id))
+        """Send a request once; see `HttpModel.stream_blocking`."""
+        return self._send(_with_session(request, self._session_id))
 
     def close(self) -> None:
         """Do nothing: idle connections are kept for the next request of any session."""
 
 
-def _of_session(request: ModelRequest, session_id: SessionId) -> ModelRequest:
+def _with_session(request: ModelRequest, session_id: SessionId) -> ModelRequest:
     if request.session_id is not None:
         return request
     return replace(request, session_id=session_id)

@@ -1,8 +1,7 @@
-"""Where cached prefixes end, for the vendors that take marks in Anthropic's manner.
+"""Where cached prefixes end, for vendors that take marks as Anthropic does.
 
-A mark of the caller's own names an item of the request, and what is written of it may stand
-elsewhere: items before it were merged, mended or left out. So a mark is taken for what it
-means: the prefix that ends with it. What is written of that prefix is how far the mark goes.
+A caller's mark stands for the prefix of the request that ends with it; see `_cache_prefix`. Writing
+that prefix alone shows how far the mark reaches among the messages.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, ModelRequest, UnsupportedContent
+from agentkit_core import Item, ModelRequest
 from agentkit_core.cache import CacheMark, CacheMode, CacheRetention, ToolsEnd
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._cache_prefix import marked_prefix
+from agentkit_providers._protocol_kit._unsupported import unsupported_mark
 from agentkit_providers.openai_chat._metadata_keys import API
 from agentkit_providers.openai_chat._quirks import Quirks
 from agentkit_providers.openai_chat._wire_request import (
@@ -35,14 +35,23 @@ _MOST_MARKS: Final = 4
 
 
 class _Spot(NamedTuple):
-    """A text, by its message and its place in that message's content."""
+    """Where a text stands.
+
+    Attributes:
+        message: The index of its message.
+        place: Its index in that message's content.
+    """
 
     message: int
     place: int
 
 
+MessagesOf = Callable[[Sequence[Item]], list[Message]]
+"""Writes sendable items as messages."""
+
+
 def cache_control(request: ModelRequest, quirks: Quirks) -> CacheControl | None:
-    """The mark that ends a cached prefix; None where none is wanted or understood."""
+    """The mark for the end of a cached prefix; None where none is asked for, or possible."""
     cache = request.options.cache
     if cache is None or cache.mode is CacheMode.DISABLED or not quirks.cache_control:
         return None
@@ -50,11 +59,12 @@ def cache_control(request: ModelRequest, quirks: Quirks) -> CacheControl | None:
 
 
 def marks_tools(request: ModelRequest) -> bool:
-    """Say whether the last tool is marked, where marks are understood.
+    """Whether the last tool is marked, at vendors that take marks.
 
-    A plan marks it, and so does a caller's own mark unless later ones have used up the four.
+    It is where the caller names no marks, and where one of the caller's marks stands there, unless
+    the four allowed marks are used up by later ones.
     """
-    marks = _own_marks(request)
+    marks = _callers_marks(request)
     return bool(request.tools) and (
         marks is None or (ToolsEnd() in marks and len(marks) <= _MOST_MARKS)
     )
@@ -64,44 +74,47 @@ def mark_messages(
     messages: Sequence[Message],
     request: ModelRequest,
     target: Target,
-    write: Callable[[Iterable[Item]], list[Message]],
+    messages_of: MessagesOf,
     mark: CacheControl,
 ) -> None:
     """Mark a request's messages.
 
-    Without marks of the caller's own these are the end of the instructions and of the
-    conversation so far. Of more than four, the tools' included, the first are dropped, for
-    longer prefixes are worth more. Only text can be marked; a mark on something else goes to
-    the text before it.
+    Where the caller names no marks, the ends of the instructions and of the conversation are
+    marked. Where there are more than four marks, the tools' included, the first are dropped, since
+    longer prefixes save more. Only text can be marked; a mark on something else moves to the text
+    before it.
 
     Args:
-        messages: All that is sent; those that are marked are changed.
-        request: Whose items the marks count.
-        target: What these were made sendable for.
-        write: Writes sendable items as messages.
-        mark: What ends a prefix.
+        messages: The request's messages; those that are marked are changed.
+        request: The request, whose items the marks count.
+        target: What the request's items were made sendable for.
+        messages_of: Writes sendable items as messages.
+        mark: The mark.
 
     Raises:
-        UnsupportedContent: Caching is required, and a mark cannot stand where it is asked for.
+        UnsupportedContent: Caching is required, and a mark cannot stand where the caller wants it.
     """
-    marks = _own_marks(request)
-    spots = _planned(messages) if marks is None else _asked(request, marks, messages, target, write)
+    marks = _callers_marks(request)
+    if marks is None:
+        spots: Iterable[_Spot] = _default_spots(messages)
+    else:
+        spots = _spots_of(marks, request, messages, target, messages_of)
     for spot in spots:
         message = messages[spot.message]
         message.content = [
-            replace(one, cache_control=mark)
-            if place == spot.place and isinstance(one, TextPart)
-            else one
-            for place, one in enumerate(_entries(message))
+            replace(entry, cache_control=mark)
+            if place == spot.place and isinstance(entry, TextPart)
+            else entry
+            for place, entry in enumerate(_entries(message))
         ]
 
 
-def _own_marks(request: ModelRequest) -> frozenset[CacheMark] | None:
+def _callers_marks(request: ModelRequest) -> frozenset[CacheMark] | None:
     cache = request.options.cache
     return None if cache is None or cache.marks is None else frozenset(cache.marks)
 
 
-def _planned(messages: Sequence[Message]) -> Iterator[_Spot]:
+def _default_spots(messages: Sequence[Message]) -> Iterator[_Spot]:
     for roles in ((SystemMessage, DeveloperMessage), (UserMessage, AssistantMessage)):
         for at in range(len(messages) - 1, -1, -1):
             content = _entries(messages[at])
@@ -111,12 +124,12 @@ def _planned(messages: Sequence[Message]) -> Iterator[_Spot]:
                 break
 
 
-def _asked(
-    request: ModelRequest,
+def _spots_of(
     marks: frozenset[CacheMark],
+    request: ModelRequest,
     messages: Sequence[Message],
     target: Target,
-    write: Callable[[Iterable[Item]], list[Message]],
+    messages_of: MessagesOf,
 ) -> list[_Spot]:
     cache = request.options.cache
     required = cache is not None and cache.mode is CacheMode.REQUIRED
@@ -125,32 +138,32 @@ def _asked(
         spot: _Spot | None = None
         if not isinstance(mark, ToolsEnd):
             prefix = marked_prefix(mark, request.items, target)
-            end = None if prefix is None else _end(write(prefix), messages)
+            end = None if prefix is None else _end(messages_of(prefix), messages)
             spot = None if end is None else _text_at(end, messages, exact=required)
         if spot is not None:
             spots.add(spot)
         elif required and not (isinstance(mark, ToolsEnd) and request.tools):
-            raise _refused(f"the cache mark {mark!r}")
+            raise unsupported_mark(f"the cache mark {mark!r}", API)
     if required and len(marks) > _MOST_MARKS:
-        raise _refused(f"{len(marks)} cache marks, for {_MOST_MARKS} are the most")
+        raise unsupported_mark(f"{len(marks)} cache marks (at most {_MOST_MARKS})", API)
     return sorted(spots)[-(_MOST_MARKS - marks_tools(request)) :]
 
 
 def _end(prefix: Sequence[Message], messages: Sequence[Message]) -> _Spot | None:
-    """Where a prefix that was written alone ends among all messages."""
+    """Find where a prefix that was written alone ends among all messages."""
     at = min(len(prefix), len(messages)) - 1
     if at < 0:
         return None
     cut, whole = prefix[at].content, messages[at].content
     if isinstance(messages[at], ToolMessage):
-        cut = whole  # a result is never cut, and one that the prefix lacks was made up in it
+        cut = whole  # a result is never cut; where the prefix lacks one, `sendable` invented it
     if isinstance(cut, str) and isinstance(whole, str) and cut != whole:
-        return _Spot(at, -1)  # texts that are sent as one cannot be marked between
+        return _Spot(at, -1)  # several texts that are sent as one: no mark can stand between them
     return _Spot(at, min(len(_entries_of(cut)), len(_entries_of(whole))) - 1)
 
 
 def _text_at(end: _Spot, messages: Sequence[Message], *, exact: bool) -> _Spot | None:
-    """The text at a prefix's end, or the next one before it unless it is to be exact."""
+    """Find the text at a prefix's end, or, unless `exact`, the last text before it."""
     for at in range(end.message, -1, -1):
         content = _entries(messages[at])
         last = end.place if at == end.message else len(content) - 1
@@ -172,9 +185,3 @@ def _entries_of(content: Content | None) -> list[ContentPart]:
     if isinstance(content, str):
         return [TextPart(content)] if content else []
     return list(content or ())
-
-
-def _refused(what: str) -> UnsupportedContent:
-    return UnsupportedContent(
-        what, target=API, advice="make caching best effort, or leave the marks to the projection"
-    )

@@ -1,13 +1,11 @@
-"""From the bytes of an answer to model events.
+"""From the bytes of a response to model events.
 
-A stream and a whole answer take the same way: both become events of `_wire_events`, a whole
-answer just one. What the body is shows in its first byte, whatever was asked for, so a server
-that answers a streamed request with plain JSON is understood, and one that errs with it too.
+A stream and a whole response are read alike: both become events of `_wire_events`, a whole
+response a single one.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -22,18 +20,15 @@ from agentkit_core.provider import (
     UsageReported,
     fold,
 )
-from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
+from agentkit_providers._framing._lenient_json import read_leniently
+from agentkit_providers._protocol_kit._body_decoder import TRUNCATED, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
-from agentkit_providers.failures._stream_failures import cut_off, unreadable
-from agentkit_providers.openai_chat._decode_parts import Answer
-from agentkit_providers.openai_chat._finish import (
-    failed_finish,
-    finish_reason,
-    without_choice,
-)
+from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
+from agentkit_providers.openai_chat._decode_parts import ResponseParts
+from agentkit_providers.openai_chat._finish import failed_finish, finish_reason
 from agentkit_providers.openai_chat._metadata_keys import API, FINISH_REASONS_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
-from agentkit_providers.openai_chat._usage import usage_of
+from agentkit_providers.openai_chat._usage import parse_usage
 from agentkit_providers.openai_chat._wire_events import (
     CHUNK,
     HEAD,
@@ -45,17 +40,18 @@ from agentkit_providers.openai_chat._wire_events import (
 )
 
 _AUDIO_TYPES: Final = {"mp3": "audio/mpeg", "pcm16": "audio/pcm"}
-_SENDER: Final = "Chat Completions"
 
 
 class OpenAIChatDecoder(BodyDecoder):
-    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
+    """Reads the body of one response; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
-        request: What was asked.
+        request: The request.
         provider: Who answers.
-        quirks: In what way of its own.
+        quirks: How the vendor differs from OpenAI.
     """
+
+    sender = "Chat Completions"
 
     def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
         super().__init__()
@@ -68,16 +64,13 @@ class OpenAIChatDecoder(BodyDecoder):
         self._read: msgspec.json.Decoder[Any] = HEAD
         self._head: dict[str, Any] = {}
         self._started = False
-        self._answered = False  # whether any choice has come
+        self._has_choice = False  # whether any choice has come
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
         self._index: int | None = 0 if _asks_for_several(extra) else None
-        self._answer = Answer(self._tools, self._audio_type)
-        self._others: dict[int, tuple[Answer, list[ModelEvent]]] = {}
+        self._parts = ResponseParts(self._tools, self._audio_type)
+        self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further choices
         self._logprobs: list[JsonValue] = []
-
-    def _end_of_body(self, out: list[ModelEvent]) -> None:
-        self._end(out, marked=False)
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         for payload in payloads:
@@ -90,7 +83,7 @@ class OpenAIChatDecoder(BodyDecoder):
             if self._ended:
                 return
 
-    def _take_whole(self, body: bytes, out: list[ModelEvent]) -> None:
+    def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
         event: Event | None
         try:
             event = WHOLE.decode(body)
@@ -104,43 +97,28 @@ class OpenAIChatDecoder(BodyDecoder):
         if not self._ended:
             self._end(out, marked=True)
 
-    def _read_odd(self, payload: bytes, shape: Any, out: list[ModelEvent]) -> Any:
-        """Read what the quick way refuses: the end mark, odd JSON, no JSON at all."""
-        if payload.strip() == DONE:
-            self._end(out, marked=True)
-            return None
-        if not payload.strip():
-            return None
-        try:
-            # Lets by what msgspec refuses: halves of surrogate pairs, NaN, raw control
-            # characters, bytes that are no UTF-8.
-            value = json.loads(payload.decode("utf-8", "replace"), strict=False)
-        except (ValueError, RecursionError) as error:
-            self._fail(unreadable(payload, error, _SENDER), out)
-            return None
-        self._answer.careful = True
-        for answer, _ in self._others.values():
-            answer.careful = True
-        try:
-            return msgspec.convert(value, shape)
-        except (msgspec.ValidationError, RecursionError) as error:
-            if isinstance(value, dict) and value.get("error"):
-                self._fail(classify_error(value), out)
-            else:
-                self._fail(unreadable(payload, error, _SENDER), out)
-            return None
+    def _take_done(self, out: list[ModelEvent]) -> None:
+        self._end(out, marked=True)
+
+    def _end_of_body(self, out: list[ModelEvent]) -> None:
+        self._end(out, marked=False)
+
+    def _expect_surrogates(self) -> None:
+        self._parts.has_surrogates = True
+        for parts, _ in self._others.values():
+            parts.has_surrogates = True
 
     def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:
         choices, error = event.choices, event.error
-        if not self._answered:
+        if not self._has_choice:
             self._take_head(event, out)
         if choices:
             closing = False
             for choice in choices:
                 delta = choice.delta
                 if choice.index == self._index or choice.index is None:
-                    if delta is not None and not self._answer.finished:
-                        self._answer.take(delta, out)
+                    if delta is not None and not self._parts.finished:
+                        self._parts.take(delta, out)
                 elif delta is not None:
                     self._take_other(choice, out)
                 if choice.finish_reason is not None or choice.usage or choice.logprobs:
@@ -149,28 +127,31 @@ class OpenAIChatDecoder(BodyDecoder):
                 self._take_ends_of(choices, out)
                 error = error or self._error_of(choices)
         elif choices is None and event.usage is None and not error:
-            self._look_closer(payload, out)
+            found = find_error(payload)
+            if found is not None:
+                self._fail(classify_error(found), out)
         if event.usage is not None:
             self._take_usage(event.usage, out)
         elif type(event.x_groq) is dict:
             self._take_usage(event.x_groq.get("usage"), out)
         if event.citations or event.search_results or event.moderation:
             for name in ("citations", "search_results", "moderation"):
-                if found := getattr(event, name):
-                    self._metadata[f"{API}.{name}"] = found
+                if value := getattr(event, name):
+                    self._metadata[f"{API}.{name}"] = value
         if error and not self._ended:
-            whole = isinstance(event.error, str)  # its code stands beside it
-            self._fail(classify_error(json.loads(payload) if whole else error), out)
+            # The code of an error that is a text stands beside it.
+            is_text = isinstance(event.error, str)
+            self._fail(classify_error(read_leniently(payload) if is_text else error), out)
 
     def _take_head(self, event: Event, out: list[ModelEvent]) -> None:
-        """Learn what the answer is called; tell of it when something is answered."""
+        """Read the response's id and model; report the start once there is something to read."""
         if isinstance(event, Head | Whole):
             for name in ("id", "model", "system_fingerprint", "service_tier", "provider"):
-                found = getattr(event, name)
-                if found and isinstance(found, str):
-                    self._head.setdefault(name, found)
+                value = getattr(event, name)
+                if value and isinstance(value, str):
+                    self._head.setdefault(name, value)
         if event.choices:
-            self._answered = True
+            self._has_choice = True
             self._read = CHUNK
             if self._index is None:
                 self._index = event.choices[0].index or 0
@@ -186,107 +167,96 @@ class OpenAIChatDecoder(BodyDecoder):
         out.append(ResponseStarted(provenance))
 
     def _take_other(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
-        """Take what a further choice gained; it is kept beside the answer."""
-        answer, deltas = self._other(choice.index or 0)
-        if choice.delta is not None and not answer.finished:
-            answer.take(choice.delta, deltas)
+        """Take what a further choice gained; it goes into the metadata."""
+        parts, deltas = self._other(choice.index or 0)
+        if choice.delta is not None and not parts.finished:
+            parts.take(choice.delta, deltas)
 
-    def _other(self, index: int) -> tuple[Answer, list[ModelEvent]]:
+    def _other(self, index: int) -> tuple[ResponseParts, list[ModelEvent]]:
         if index not in self._others:
-            self._others[index] = Answer(self._tools, self._audio_type), []
-            self._others[index][0].careful = self._answer.careful
+            self._others[index] = ResponseParts(self._tools, self._audio_type), []
+            self._others[index][0].has_surrogates = self._parts.has_surrogates
         return self._others[index]
 
     def _take_ends_of(self, choices: Sequence[AnyChoice], out: list[ModelEvent]) -> None:
-        """Take what choices say beside their deltas, once all deltas are read."""
+        """Take what choices hold besides their deltas, once all deltas are read."""
         for choice in choices:
             if choice.finish_reason is not None or choice.usage or choice.logprobs:
                 self._take_end_of(choice, out)
 
     def _take_end_of(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
         if choice.index == self._index or choice.index is None:
-            answer, deltas = self._answer, out
+            parts, deltas = self._parts, out
             if isinstance(choice.logprobs, dict):
                 content = choice.logprobs.get("content")
                 self._logprobs += content if isinstance(content, list) else []
         else:
-            answer, deltas = self._other(choice.index)
+            parts, deltas = self._other(choice.index)
         word = choice.finish_reason
         if word is not None:
-            answer.finish_words.append(word)
-            if word and not answer.finished and failed_finish(word) is None:
-                answer.close(deltas)
+            parts.finish_words.append(word)
+            if word and not parts.finished and failed_finish(word) is None:
+                parts.close(deltas)
         if choice.usage:
             self._take_usage(choice.usage, out)
 
     def _error_of(self, choices: Sequence[AnyChoice]) -> Any:
-        """The error that the choice which is read has ended with, if it says which."""
-        return next((one.error for one in choices if one.index in (self._index, None)), None)
+        """The error of the choice that is read; None where it has none."""
+        return next(
+            (choice.error for choice in choices if choice.index in (self._index, None)), None
+        )
 
-    def _take_usage(self, raw: Any, out: list[ModelEvent]) -> None:
-        # Counts are running totals, repeated by some in every chunk: the last report stands.
-        if not isinstance(raw, dict) or raw == self._usage:
+    def _take_usage(self, report: Any, out: list[ModelEvent]) -> None:
+        # Counts are running totals, and some vendors repeat them in every chunk: the last report
+        # is valid.
+        if not isinstance(report, dict) or report == self._usage:
             return
-        usage = usage_of(raw, self._quirks)
+        usage = parse_usage(report, self._quirks)
         if usage is not None:
-            self._usage = raw
+            self._usage = report
             out.append(UsageReported(usage))
 
-    def _look_closer(self, payload: bytes, out: list[ModelEvent]) -> None:
-        """See whether an event without anything known is an error in a shape of its own."""
-        try:
-            value = json.loads(payload)
-        except (ValueError, RecursionError):
-            return
-        if isinstance(value, dict) and (
-            value.get("object") == "error"
-            or value.get("type") == "error"
-            or value.get("detail")
-            or isinstance(value.get("message"), str)
-        ):
-            self._fail(classify_error(value), out)
-
     def _end(self, out: list[ModelEvent], *, marked: bool) -> None:
-        """End the answer, as finished or as failed.
+        """End the response, as finished or as failed.
 
         Args:
             out: Gets the events.
-            marked: Whether an end mark was there: `[DONE]`, or the end of a whole answer.
+            marked: Whether there was an end mark: `[DONE]`, or the end of a whole response.
         """
-        answer = self._answer
-        word = next((word for word in answer.finish_words if word), "").lower()
-        failed = failed_finish(word)
-        if failed is not None:
-            self._fail(failed, out)
-        elif word or (self._answered and (marked or self._may_end_unmarked())):
-            self._finish_well(word, out)
+        parts = self._parts
+        word = next((word for word in parts.finish_words if word), "").lower()
+        failure = failed_finish(word)
+        if failure is not None:
+            self._fail(failure, out)
+        elif word or (self._has_choice and (marked or self._may_end_unmarked())):
+            self._finish(word, out)
         elif marked and self._sse is None:
-            self._fail(without_choice(), out)
+            self._fail(empty_response("choice"), out)
         else:
             self._fail(cut_off(), out)
 
     def _may_end_unmarked(self) -> bool:
-        no_call_is_open = all(slot.is_whole for slot in self._answer.calls)
+        no_call_is_open = all(slot.is_whole for slot in self._parts.calls)
         return no_call_is_open and not self._quirks.supports_finish_reason
 
-    def _finish_well(self, word: str, out: list[ModelEvent]) -> None:
+    def _finish(self, word: str, out: list[ModelEvent]) -> None:
         self._ended = True
-        answer = self._answer
-        if not answer.finished:
-            answer.close(out)
-        reason = finish_reason(word, calls=bool(answer.calls), refused=answer.refused)
-        out.append(ResponseFinished(reason, tuple(answer.finish_words), self._all_metadata()))
+        parts = self._parts
+        if not parts.finished:
+            parts.close(out)
+        reason = finish_reason(word, calls=parts.has_calls, refused=parts.refused)
+        out.append(ResponseFinished(reason, tuple(parts.finish_words), self._all_metadata()))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
         metadata = self._all_metadata()
-        if self._answer.finish_words:
-            # No answer's own words any more, but a hint to what went wrong.
-            metadata[FINISH_REASONS_KEY] = list(self._answer.finish_words)
+        if self._parts.finish_words:
+            # Not the finish reasons of a response any more, but a hint to what went wrong.
+            metadata[FINISH_REASONS_KEY] = list(self._parts.finish_words)
         out.append(ResponseFailed(failure, metadata))
 
     def _all_metadata(self) -> MetadataMap:
-        metadata = {**self._metadata, **self._answer.metadata}
+        metadata = {**self._metadata, **self._parts.metadata}
         if self._logprobs:
             metadata[f"{API}.logprobs"] = self._logprobs
         if self._others:
@@ -296,12 +266,12 @@ class OpenAIChatDecoder(BodyDecoder):
         return metadata
 
 
-def _further_choice(index: int, answer: Answer, deltas: list[ModelEvent]) -> JsonValue:
-    if not answer.finished:
-        answer.close(deltas)
-    parts = fold(deltas, strict=False)  # type: ignore[arg-type]
-    word = next((word for word in answer.finish_words if word), None)
-    return {"index": index, "finish_reason": word, "parts": msgspec.to_builtins(list(parts))}
+def _further_choice(index: int, parts: ResponseParts, deltas: list[ModelEvent]) -> JsonValue:
+    if not parts.finished:
+        parts.close(deltas)
+    folded = fold(deltas, strict=False)  # type: ignore[arg-type]
+    word = next((word for word in parts.finish_words if word), None)
+    return {"index": index, "finish_reason": word, "parts": msgspec.to_builtins(list(folded))}
 
 
 def _asks_for_several(extra: JsonValue) -> bool:

@@ -1,9 +1,9 @@
-"""One answer while it grows: what a choice gains, as deltas of parts.
+"""The parts of one response while they grow: what each chunk adds to them.
 
-Text and reasoning come in runs: where the kind changes, the part that was open is committed
-and another begins, so that order survives and finished reasoning is kept when the rest is
-cut off. Calls grow side by side and are committed together at the end. Where a chunk brings
-several kinds, they are read in the order reasoning, text, calls, others.
+Text and reasoning come in runs: where the kind changes, the open part is committed and another
+begins, so order survives, and finished reasoning is kept when the rest is cut off. Tool calls grow
+side by side and are committed together at the end. Where one chunk holds several kinds, they are
+read in the order reasoning, text, calls, others.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from agentkit_core.provider import (
     PartId,
 )
 from agentkit_providers._protocol_kit._lenient_values import (
-    bytes_of,
-    extend,
-    image_of,
+    REPLACEMENT,
+    append_to_list,
+    decode_base64,
+    image_from_url,
+    join_surrogates,
     joined_texts,
-    mended,
 )
 from agentkit_providers.openai_chat._metadata_keys import (
     ANNOTATIONS_KEY,
@@ -41,7 +42,7 @@ from agentkit_providers.openai_chat._metadata_keys import (
     TRANSCRIPT_KEY,
 )
 from agentkit_providers.openai_chat._reasoning_details import DetailsJoin, visible_text
-from agentkit_providers.openai_chat._tool_slots import ToolSlot, ToolSlots, merged_extra
+from agentkit_providers.openai_chat._tool_slots import ToolSlot, ToolSlots, merge_extra_content
 from agentkit_providers.openai_chat._wire_events import Delta, ToolCallDelta
 
 
@@ -53,33 +54,34 @@ class _Run(Enum):
 
 
 _TEXT: Final = _Run.TEXT
-"""Looked up once; it is asked for with every word."""
+"""Looked up once, since every word of a stream needs it."""
 
 
-class Answer:
+class ResponseParts:
     """Reads the deltas of one choice.
 
     Args:
         known_tools: Names of the tools that the request offers.
-        audio_type: MIME type of audio that the model speaks.
+        audio_type: MIME type of the audio that the model speaks.
     """
 
     def __init__(self, known_tools: Collection[str], audio_type: str) -> None:
         self.finished = False
-        """Whether the choice has ended; what comes after is not looked at."""
+        """Whether the choice has ended; later deltas are ignored."""
         self.finish_words: list[str] = []
-        """The vendor's finish reasons as they came, empty and repeated ones included."""
+        """The vendor's finish reasons as they came, with empty and repeated ones."""
         self.refused = False
-        self.careful = False
-        """Whether text may hold lone surrogates, which only some decoding lets through."""
+        """Whether the model refused."""
+        self.has_surrogates = False
+        """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
         self.metadata: MetadataMap = {}
-        """For the item that the answer becomes."""
+        """For the item that the response becomes."""
         self._audio_type = audio_type
-        self._parts = 0
+        self._part_count = 0
         self._run: _Run | None = None
         self._part_id = PartId("")
         self._pieces: list[str] = []
-        self._half = ""
+        self._surrogate = ""  # the first half of a pair, at the end of the last piece
         self._part_metadata: MetadataMap = {}
         self._details = DetailsJoin()
         self._bytes: list[bytes] = []
@@ -87,8 +89,13 @@ class Answer:
 
     @property
     def calls(self) -> list[ToolSlot]:
-        """The calls, in the order in which they began; placeholders left out."""
+        """The tool calls, in the order in which they began, without empty placeholders."""
         return [slot for slot in self._tools.slots if not slot.is_empty]
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether there are tool calls."""
+        return bool(self.calls)
 
     def take(self, delta: Delta, out: list[ModelEvent]) -> None:
         """Take what the choice gained; add the deltas of parts to `out`."""
@@ -113,23 +120,23 @@ class Answer:
         if delta.refusal or delta.annotations or delta.audio or delta.images:
             self._take_extras(delta, out)
         if delta.function_call or delta.extra_content is not None or delta.executed_tools:
-            self._take_oddities(delta, out)
+            self._take_rare_fields(delta, out)
 
     def close(self, out: list[ModelEvent]) -> None:
-        """Commit everything that is open; the choice has ended."""
+        """Commit all open parts: the choice has ended."""
         self.finished = True
         self._close_run(out)
         for slot in self.calls:
             if not slot.begun:
                 self._begin_call(slot, out)
-            self._grow_call(slot, "\ufffd" if slot.half else "", out)
-            out.append(CommitPart(slot.completed(), slot.part_id))
+            self._grow_call(slot, REPLACEMENT if slot.surrogate else "", out)
+            out.append(CommitPart(slot.completed_call(), slot.part_id))
 
     def _append(self, run: _Run, text: str, out: list[ModelEvent]) -> None:
         if run is not self._run:
             self._open(run, out)
-        if self.careful:
-            text, self._half = mended(self._half + text)
+        if self.has_surrogates:
+            text, self._surrogate = join_surrogates(self._surrogate + text)
             if not text:
                 return
         self._pieces.append(text)
@@ -137,7 +144,7 @@ class Answer:
 
     def _open(self, run: _Run, out: list[ModelEvent]) -> None:
         self._close_run(out)
-        self._run, self._part_id = run, self._next_part()
+        self._run, self._part_id = run, self._next_part_id()
         part: Part
         match run:
             case _Run.TEXT:
@@ -157,10 +164,10 @@ class Answer:
         if run is None:
             return
         self._run = None
-        if self._half:
-            self._half = ""
-            self._pieces.append("\ufffd")
-            out.append(AppendText(self._part_id, "\ufffd"))
+        if self._surrogate:
+            self._surrogate = ""
+            self._pieces.append(REPLACEMENT)
+            out.append(AppendText(self._part_id, REPLACEMENT))
         text, metadata = "".join(self._pieces), self._part_metadata
         part: Part
         if run is _Run.REASONING:
@@ -171,27 +178,27 @@ class Answer:
         elif run is _Run.AUDIO:
             if text:
                 metadata = {**metadata, TRANSCRIPT_KEY: text}
-            sound = InlineBytes(b"".join(self._bytes))
-            part = Media(Modality.AUDIO, self._audio_type, sound, metadata=metadata)
+            audio = InlineBytes(b"".join(self._bytes))
+            part = Media(Modality.AUDIO, self._audio_type, audio, metadata=metadata)
         else:
             part = Text(text, metadata=metadata)
         out.append(CommitPart(part, self._part_id))
         self._pieces, self._bytes, self._part_metadata = [], [], {}
         self._details = DetailsJoin()
 
-    def _next_part(self) -> PartId:
-        self._parts += 1
-        return PartId(f"part-{self._parts - 1}")
+    def _next_part_id(self) -> PartId:
+        self._part_count += 1
+        return PartId(f"part-{self._part_count - 1}")
 
     def _take_reasoning(self, delta: Delta, out: list[ModelEvent]) -> None:
-        found = delta.reasoning_details
-        details = [one for one in found if isinstance(one, dict)] if type(found) is list else []
+        raw = delta.reasoning_details
+        details = [entry for entry in raw if isinstance(entry, dict)] if type(raw) is list else []
         field, text = _reasoning_source(delta, details)
         if text:
             self._append(_Run.REASONING, text, out)
             self._part_metadata.setdefault(REASONING_FIELD_KEY, field)
         elif self._run is not _Run.REASONING and any(
-            one.get("signature") or one.get("data") for one in details
+            entry.get("signature") or entry.get("data") for entry in details
         ):
             self._open(_Run.REASONING, out)
         if self._run is _Run.REASONING:
@@ -219,16 +226,16 @@ class Answer:
 
     def _take_call(self, fragment: ToolCallDelta, out: list[ModelEvent]) -> None:
         tools = self._tools
-        known = tools.continued(fragment)
-        if known is not None and known.begun:
+        continued = tools.continued(fragment)
+        if continued is not None and continued.begun:
             piece = fragment.function and fragment.function.arguments
             if type(piece) is str:
-                self._grow_call(known, piece, out)
+                self._grow_call(continued, piece, out)
                 return
-        before = len(tools.slots)
-        slot, arguments = tools.place(fragment, PartId(f"part-{self._parts}"))
-        if len(tools.slots) > before:
-            self._parts += 1
+        count_before = len(tools.slots)
+        slot, arguments = tools.place(fragment, PartId(f"part-{self._part_count}"))
+        if len(tools.slots) > count_before:
+            self._part_count += 1
         if slot.begun:
             self._grow_call(slot, arguments, out)
             return
@@ -244,8 +251,8 @@ class Answer:
         self._grow_call(slot, so_far, out)
 
     def _grow_call(self, slot: ToolSlot, arguments: str, out: list[ModelEvent]) -> None:
-        if self.careful:
-            arguments, slot.half = mended(slot.half + arguments)
+        if self.has_surrogates:
+            arguments, slot.surrogate = join_surrogates(slot.surrogate + arguments)
         if arguments:
             slot.arguments.append(arguments)
             out.append(AppendText(slot.part_id, arguments))
@@ -259,29 +266,31 @@ class Answer:
         if isinstance(delta.audio, dict):
             self._take_audio(delta.audio, out)
         if isinstance(delta.annotations, list):
-            on_text = self._run is _Run.TEXT
-            extend(self._part_metadata if on_text else self.metadata, ANNOTATIONS_KEY,
-                    delta.annotations)  # fmt: skip
+            append_to_list(self._metadata_here(), ANNOTATIONS_KEY, delta.annotations)
 
-    def _take_oddities(self, delta: Delta, out: list[ModelEvent]) -> None:
+    def _take_rare_fields(self, delta: Delta, out: list[ModelEvent]) -> None:
+        """Take the old `function_call`, and fields of Google and Groq."""
         function = delta.function_call
         if function is not None and (function.name or function.arguments):
             self._tools.begin_message()
             self._take_call(ToolCallDelta(function=function), out)
         if delta.extra_content is not None:
-            on_text = self._run is _Run.TEXT
-            metadata = self._part_metadata if on_text else self.metadata
+            metadata = self._metadata_here()
             known = metadata.get(EXTRA_CONTENT_KEY)
-            metadata[EXTRA_CONTENT_KEY] = merged_extra(known, delta.extra_content)
+            metadata[EXTRA_CONTENT_KEY] = merge_extra_content(known, delta.extra_content)
         if isinstance(delta.executed_tools, list):
-            extend(self.metadata, EXECUTED_TOOLS_KEY, delta.executed_tools)
+            append_to_list(self.metadata, EXECUTED_TOOLS_KEY, delta.executed_tools)
+
+    def _metadata_here(self) -> MetadataMap:
+        """The metadata of the text that is open; of the item where none is."""
+        return self._part_metadata if self._run is _Run.TEXT else self.metadata
 
     def _take_image(self, image: Any, out: list[ModelEvent]) -> None:
         link = image.get("image_url") if isinstance(image, dict) else None
         url = link.get("url") if isinstance(link, dict) else link
         if isinstance(url, str) and url:
             self._close_run(out)
-            out.append(CommitPart(image_of(url)))
+            out.append(CommitPart(image_from_url(url)))
 
     def _take_audio(self, audio: dict[str, Any], out: list[ModelEvent]) -> None:
         data, transcript = audio.get("data"), audio.get("transcript")
@@ -293,13 +302,17 @@ class Answer:
             self._part_metadata[AUDIO_ID_KEY] = audio["id"]
         if isinstance(transcript, str):
             self._pieces.append(without_lone_surrogates(transcript))
-        if isinstance(data, str) and (sound := bytes_of(data)):
-            self._bytes.append(sound)
-            out.append(AppendBytes(self._part_id, sound))
+        if isinstance(data, str) and (content := decode_base64(data)):
+            self._bytes.append(content)
+            out.append(AppendBytes(self._part_id, content))
 
 
 def _reasoning_source(delta: Delta, details: list[dict[str, Any]]) -> tuple[str, str]:
-    """The one field that is read, and its text: aggregators send the same text in two."""
+    """Choose the field that is read, since aggregators send the same text in two.
+
+    Returns:
+        The field's name and its text.
+    """
     for field in ("reasoning_content", "reasoning", "reasoning_text"):
         text = getattr(delta, field)
         if text and type(text) is str:

@@ -1,4 +1,4 @@
-"""How answers end: the vendors' finish reasons, and the failures that are found while reading."""
+"""How responses end: the vendors' finish reasons, and the failures that some of them mean."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ _REASONS: Final[Mapping[str, FinishReason]] = {
 }
 _FAILURES: Final[Mapping[str, FailureKind]] = {
     "error": FailureKind.SERVER,
-    "abort": FailureKind.SERVER,  # vLLM, SGLang: stopped on their side, for a reason of theirs
+    "abort": FailureKind.SERVER,  # vLLM, SGLang: the server stopped, for a reason of its own
     "aborted": FailureKind.SERVER,
     "cancelled": FailureKind.SERVER,
     "network_error": FailureKind.SERVER,  # Z.ai
     "insufficient_system_resource": FailureKind.OVERLOADED,  # DeepSeek
-    "malformed_function_call": FailureKind.SERVER,  # Gemini: worth another try
+    "malformed_function_call": FailureKind.SERVER,  # Gemini: worth another attempt
     "model_context_window_exceeded": FailureKind.CONTEXT_LENGTH,  # Z.ai
 }
-"""Finish reasons that mean that the answer failed."""
+"""Finish reasons of responses that failed."""
 
 T = TypeVar("T")
 
 
 def finish_reason(word: str, *, calls: bool, refused: bool) -> FinishReason:
-    """Map a finish reason.
+    """Map a vendor's finish reason to ours.
 
     Args:
-        word: The vendor's own, in lower case; empty when there was none.
-        calls: Whether the answer has calls. They make it a tool turn, whatever the word, and
-            without any it is none.
+        word: The vendor's word in lower case; empty where there was none.
+        calls: Whether the response has tool calls. With calls the reason is `TOOL_CALL` even where
+            the vendor says that the model stopped, and without calls it never is.
         refused: Whether the model refused.
     """
     if refused:
         return FinishReason.BLOCKED
-    reason = (_named(word, _REASONS) or FinishReason.OTHER) if word else FinishReason.COMPLETED
+    reason = (_lookup(word, _REASONS) or FinishReason.OTHER) if word else FinishReason.COMPLETED
     if calls and reason in (FinishReason.COMPLETED, FinishReason.OTHER):
         return FinishReason.TOOL_CALL
     if reason is FinishReason.TOOL_CALL and not calls:
@@ -53,8 +53,8 @@ def finish_reason(word: str, *, calls: bool, refused: bool) -> FinishReason:
 
 
 def failed_finish(word: str) -> ProviderFailure | None:
-    """The failure that a finish reason means; None for those that mean none."""
-    kind = _named(word.lower(), _FAILURES)
+    """The failure that a finish reason means; None for reasons that mean none."""
+    kind = _lookup(word.lower(), _FAILURES)
     if kind is None:
         return None
     return ProviderFailure(
@@ -65,21 +65,14 @@ def failed_finish(word: str) -> ProviderFailure | None:
     )
 
 
-def _named(word: str, table: Mapping[str, T]) -> T | None:
-    """Look a word up: itself, or what it consists of.
+def _lookup(word: str, table: Mapping[str, T]) -> T | None:
+    """Look up a word, or the halves of a word with a colon.
 
-    Google's endpoint says which filter it was and what that found:
+    Google's endpoint names the filter and what the filter found:
     `function_call_filter: MALFORMED_FUNCTION_CALL`.
     """
-    found = table.get(word)
-    if found is not None or ":" not in word:
-        return found
-    whole, _, detail = word.partition(":")
-    return table.get(detail.strip()) or table.get(whole.strip())
-
-
-def without_choice() -> ProviderFailure:
-    """A whole answer that answers nothing."""
-    return ProviderFailure(
-        kind=FailureKind.PROTOCOL, message="the answer holds no choice", retryable=True
-    )
+    entry = table.get(word)
+    if entry is not None or ":" not in word:
+        return entry
+    filter_name, _, finding = word.partition(":")
+    return table.get(finding.strip()) or table.get(filter_name.strip())

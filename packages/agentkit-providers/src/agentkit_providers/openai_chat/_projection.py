@@ -1,20 +1,12 @@
-"""The front of the protocol: one projection for one vendor."""
+"""The protocol's projection: Chat Completions, as one vendor speaks them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from agentkit_core import ItemKind, MetadataMap, Modality, ModelRequest, ProviderFailure
-from agentkit_core.provider import (
-    ReasoningRule,
-    RequestEncoder,
-    ResponseDecoder,
-    Target,
-    ToolMedia,
-    WireRequest,
-)
-from agentkit_providers.failures._classify import classify_http
+from agentkit_core import ItemKind, Modality, ModelRequest
+from agentkit_core.provider import ReasoningRule, RequestEncoder, ResponseDecoder, Target, ToolMedia
+from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
 from agentkit_providers.openai_chat._encode import OpenAIChatEncoder
 from agentkit_providers.openai_chat._metadata_keys import API, DETAILS_KEY
@@ -24,27 +16,26 @@ _KINDS: Final = frozenset({ItemKind.SYSTEM, ItemKind.USER, ItemKind.ASSISTANT, I
 _DEFAULT_QUIRKS: Final = Quirks()
 
 
-class OpenAIChat:
+class OpenAIChat(VendorProjection[Quirks]):
     """Chat Completions, as OpenAI defined them and some forty vendors speak them.
 
     Args:
-        provider: Who is asked; goes into the provenance of the answers.
-        quirks: In what the vendor differs from OpenAI.
+        provider: Who is asked; goes into the provenance of the responses.
+        quirks: How the vendor differs from OpenAI.
     """
 
-    api: Final = API
+    api = API
 
     def __init__(self, provider: str = "openai", quirks: Quirks = _DEFAULT_QUIRKS) -> None:
-        self.provider = provider
-        self.quirks = quirks
+        super().__init__(provider, quirks)
 
     def target(self, model: str) -> Target:
         """Say what the vendor's model can be sent."""
         quirks = self.quirks
-        replayed = quirks.reasoning_field_out
+        field = quirks.reasoning_field_out
         rule = ReasoningRule.NONE
-        if replayed is not None:
-            signed = replayed == "reasoning_details"
+        if field is not None:
+            signed = field == "reasoning_details"
             rule = ReasoningRule.SIGNED if signed else ReasoningRule.ANY
         return Target(
             provider=self.provider,
@@ -62,29 +53,10 @@ class OpenAIChat:
             custom_kinds=frozenset(),
         )
 
-    def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write a request; see `agentkit_core.provider.Projection`.
-
-        Raises:
-            UnsupportedContent: The request must have something that the vendor cannot do.
-        """
-        return self.encoder().encode(request)
-
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
         return OpenAIChatEncoder(self.target, self.quirks)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the answer to this request, streamed or whole."""
+        """Make a decoder for the response to this request, streamed or whole."""
         return OpenAIChatDecoder(request, self.provider, self.quirks)
-
-    def service_tier(self, metadata: MetadataMap) -> str | None:
-        """Read from the metadata of an answer's last event in which service tier it was given."""
-        found = metadata.get(f"{API}.service_tier")
-        return found if isinstance(found, str) else None
-
-    def failure(
-        self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
-    ) -> ProviderFailure:
-        """Say what an answer without success means; see `classify_http` for the arguments."""
-        return classify_http(status, headers, body, now_s=now_s)

@@ -1,8 +1,7 @@
-"""Reasoning details: the entries in which aggregators send reasoning that they want back.
+"""Reasoning details: entries in which aggregators send reasoning that they want back.
 
-A stream cuts an entry anywhere, and its signature comes last; what goes back must be whole
-again. Both directions use this: a decoder joins what it reads, an encoder what stands in
-several parts of one answer.
+A stream may cut an entry anywhere, and the entry's signature comes last; what is sent back must be
+complete. The decoder joins the entries that it reads, the encoder joins those of several parts.
 """
 
 from __future__ import annotations
@@ -10,54 +9,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-_GROWING: Final = ("text", "summary")
+_GROWING_FIELDS: Final = ("text", "summary")
 
 
 def visible_text(details: Iterable[Mapping[str, Any]]) -> str:
-    """The text that entries show; encrypted ones show none."""
+    """Join the texts of entries; encrypted entries have none."""
     return "".join(
-        text for one in details for name in _GROWING if isinstance(text := one.get(name), str)
+        text
+        for entry in details
+        for name in _GROWING_FIELDS
+        if isinstance(text := entry.get(name), str)
     )
 
 
 class DetailsJoin:
-    """Joins entries that belong together, in one pass."""
+    """Joins the pieces of entries, in one pass."""
 
     def __init__(self) -> None:
         self._entries: list[dict[str, Any]] = []
-        self._grown: list[dict[str, list[str]]] = []
+        self._texts: list[dict[str, list[str]]] = []  # of each entry, the pieces of its texts
 
     def __bool__(self) -> bool:
         return bool(self._entries)
 
     def add(self, details: Iterable[Mapping[str, Any]]) -> None:
         """Take the next entries, whole or in pieces."""
-        for one in details:
-            if not one:
+        for piece in details:
+            if not piece:
                 continue
-            if self._entries and _continues(self._entries[-1], one):
-                entry, grown = self._entries[-1], self._grown[-1]
-                entry.update({key: new for key, new in one.items() if new is not None})
+            if self._entries and _continues(self._entries[-1], piece):
+                entry, texts = self._entries[-1], self._texts[-1]
+                entry.update({key: value for key, value in piece.items() if value is not None})
             else:
-                entry, grown = dict(one), {}
+                entry, texts = dict(piece), {}
                 self._entries.append(entry)
-                self._grown.append(grown)
-            for name in _GROWING:
-                if isinstance(text := one.get(name), str):
-                    grown.setdefault(name, []).append(text)
+                self._texts.append(texts)
+            for name in _GROWING_FIELDS:
+                if isinstance(text := piece.get(name), str):
+                    texts.setdefault(name, []).append(text)
 
     def joined(self) -> list[dict[str, Any]]:
-        """The entries, whole."""
+        """The complete entries."""
         return [
-            {**entry, **{name: "".join(pieces) for name, pieces in grown.items()}}
-            for entry, grown in zip(self._entries, self._grown, strict=True)
+            {**entry, **{name: "".join(pieces) for name, pieces in texts.items()}}
+            for entry, texts in zip(self._entries, self._texts, strict=True)
         ]
 
 
-def _continues(entry: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    if new.get("type") != entry.get("type") or new.get("index") != entry.get("index"):
+def _continues(entry: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
+    if piece.get("type") != entry.get("type") or piece.get("index") != entry.get("index"):
         return False
-    if entry.get("signature") and new.get("text"):
+    if entry.get("signature") and piece.get("text"):
         return False  # a signature closes its text
-    # Encrypted entries come whole.
-    return "data" not in new and "data" not in entry
+    # Encrypted entries are never cut.
+    return "data" not in piece and "data" not in entry

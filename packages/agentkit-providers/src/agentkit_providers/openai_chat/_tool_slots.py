@@ -1,15 +1,15 @@
-"""Tool slots: which call a fragment of a tool call belongs to.
+"""Which tool call a fragment of a tool call belongs to.
 
-The protocol says that `index` names the call, and that id and name come once. Servers leave
-the index out, give all calls the index 0, count from 1, repeat id and name in every fragment,
-cut names in two, and send no id at all. So, in this order:
+By the protocol, `index` names the call, and id and name come once. Real servers leave the index
+out, give all calls the index 0, count from 1, repeat id and name in every fragment, cut names in
+two, or send no id at all. So these rules hold, in this order:
 
-    an index that is known          that call, unless the fragment has a new id and a name, or
-                                    repeats a name after arguments that are whole: a new call
-    a new index                     a new call
-    no index, an id that is known   that call
-    no index, a name                a new call, unless it only repeats the open one's name
-    no index, no name               the call that is open
+    a known index             that call, unless the fragment has a new id and a name, or repeats a
+                              name after complete arguments: then a new call
+    a new index               a new call
+    no index, a known id      that call
+    no index, a name          a new call, unless it only repeats the name of the open call
+    no index, no name         the open call
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class ToolSlot:
     """One call while it grows."""
 
     __slots__ = (
-        "arguments", "begun", "extra_content", "half", "id", "name", "number", "part_id", "wire_id",
+        "arguments", "begun", "extra_content", "id", "name", "number", "part_id", "surrogate",
+        "wire_id",
     )  # fmt: skip
 
     def __init__(self, part_id: PartId, number: int) -> None:
@@ -37,14 +38,14 @@ class ToolSlot:
         self.number = number
         self.wire_id = ""
         self.id = ""
-        """The id that the call is known by here; fixed when it begins."""
-        self.half = ""
-        """Half of a surrogate pair that ended the last piece of the arguments."""
+        """The call's id in the response's parts; fixed when the call begins."""
+        self.surrogate = ""
+        """The first half of a surrogate pair at the end of the last piece of the arguments."""
         self.name = ""
         self.arguments: list[str] = []
         self.extra_content: Any = None
         self.begun = False
-        """Whether the call has been told of; before, its name may still grow."""
+        """Whether a delta has begun the call; before that, its name may still grow."""
 
     @property
     def text(self) -> str:
@@ -53,12 +54,12 @@ class ToolSlot:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known of the call: a placeholder."""
+        """Whether the call is a placeholder, without id, name and arguments."""
         return not (self.wire_id or self.name or self.text.strip())
 
     @property
     def is_whole(self) -> bool:
-        """Whether the arguments are a JSON object, so that nothing more can come."""
+        """Whether the arguments are a complete JSON object, so that nothing can follow."""
         if not self.arguments or not self.arguments[-1].rstrip().endswith("}"):
             return False
         try:
@@ -71,13 +72,13 @@ class ToolSlot:
         metadata = {} if self.extra_content is None else {EXTRA_CONTENT_KEY: self.extra_content}
         return ToolCall(ToolCallId(self.id), self.name, metadata=metadata)
 
-    def completed(self) -> ToolCall:
-        """The call with its arguments; marked where these cannot be read."""
+    def completed_call(self) -> ToolCall:
+        """The call with its arguments; with an `input_error` where these cannot be read."""
         return complete_call(self.call(), self.text)
 
 
 class ToolSlots:
-    """The calls of one answer, in the order in which they began.
+    """The tool calls of one response, in the order in which they began.
 
     Args:
         known_tools: Names of the tools that the request offers.
@@ -92,14 +93,14 @@ class ToolSlots:
         self._touched: set[ToolSlot] = set()
 
     def begin_message(self) -> None:
-        """Take note that the next fragments come in a message of their own.
+        """Take note that the next fragments belong to a new message of the stream.
 
         Two fragments of one message that have neither index nor id are two calls.
         """
         self._touched.clear()
 
     def continued(self, fragment: ToolCallDelta) -> ToolSlot | None:
-        """The call that a fragment of the usual shape continues: an index and arguments alone."""
+        """The call that a fragment of the usual shape continues: with index and arguments only."""
         if fragment.id is None and fragment.extra_content is None:
             function = fragment.function
             if function is not None and function.name is None and fragment.index is not None:
@@ -107,14 +108,14 @@ class ToolSlots:
         return None
 
     def place(self, fragment: ToolCallDelta, part_id: PartId) -> tuple[ToolSlot, str]:
-        """Find a fragment's call and give it what the fragment says, arguments excepted.
+        """Find a fragment's call and record the fragment's id, name and extra content in it.
 
         Args:
-            fragment: What came.
-            part_id: For the call, if it is a new one.
+            fragment: The fragment.
+            part_id: The part id of the call, in case it is new.
 
         Returns:
-            The call, and the piece of its arguments that came, often empty; the caller adds it.
+            The call, and the fragment's piece of the arguments, often empty, for the caller to add.
         """
         function, custom = fragment.function, fragment.custom
         name = (function and function.name) or (custom and custom.name) or ""
@@ -135,20 +136,20 @@ class ToolSlots:
         if name:
             slot.name = self._grown_name(slot.name, name)
         if fragment.extra_content is not None:
-            slot.extra_content = merged_extra(slot.extra_content, fragment.extra_content)
+            slot.extra_content = merge_extra_content(slot.extra_content, fragment.extra_content)
         return slot, arguments
 
     def may_begin(self, slot: ToolSlot) -> bool:
-        """Whether a call can be told of: its name is there and is no piece of a longer one."""
+        """Whether a call can begin: it has a name, which is not a piece of a longer one."""
         if not slot.name:
             return False
         return bool(slot.arguments) or not self._is_piece(slot.name)
 
     def begin(self, slot: ToolSlot) -> ToolCall:
-        """Fix the id of a call; it gets one if it has none, or that of an earlier call.
+        """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
-        Made-up ids are `call_0`, `call_1`, … by the call's place; they are unique in the answer
-        only, whoever keeps a transcript makes them unique there.
+        New ids are `call_0`, `call_1`, … by the call's place. They are unique in the response only;
+        whoever keeps a transcript makes them unique there.
         """
         slot.begun = True
         slot.id, number = slot.wire_id, slot.number
@@ -163,13 +164,13 @@ class ToolSlots:
             return self._find_without_index(known, call_id, name, arguments)
         slot = self._by_index.get(index)
         if slot is None:
-            # Some count the index up with every fragment of one call.
+            # Some servers increase the index with every fragment of one call.
             return None if name else known
         if call_id and slot.wire_id and call_id != slot.wire_id:
-            # Some give every call the index 0, others every fragment an id.
+            # Some servers give every call the index 0, others every fragment an id of its own.
             return known or (None if name else slot)
-        anew = name and slot.name and not call_id and _goes_past(slot, arguments)
-        return None if anew else slot
+        is_new = name and slot.name and not call_id and _exceeds(slot, arguments)
+        return None if is_new else slot
 
     def _find_without_index(
         self, known: ToolSlot | None, call_id: str, name: str, arguments: str
@@ -181,32 +182,35 @@ class ToolSlots:
             return last
         if call_id or last is None or last in self._touched:
             return None
-        return last if last.name == name and not _goes_past(last, arguments) else None
+        return last if last.name == name and not _exceeds(last, arguments) else None
 
-    def _grown_name(self, held: str, piece: str) -> str:
-        if not held or (piece.startswith(held) and piece in self._known):
+    def _grown_name(self, name: str, piece: str) -> str:
+        if not name or (piece.startswith(name) and piece in self._known):
             return piece
-        if piece == held:
-            return held
-        joined = held + piece
-        return joined if joined in self._known or self._is_piece(joined) else held
+        if piece == name:
+            return name
+        joined = name + piece
+        return joined if joined in self._known or self._is_piece(joined) else name
 
     def _is_piece(self, name: str) -> bool:
-        return name not in self._known and any(one.startswith(name) for one in self._known)
+        return name not in self._known and any(tool.startswith(name) for tool in self._known)
 
 
-def _goes_past(slot: ToolSlot, arguments: str) -> bool:
-    """Whether arguments come after a call's own are whole."""
+def _exceeds(slot: ToolSlot, arguments: str) -> bool:
+    """Whether more arguments come although those of the call are complete."""
     return bool(arguments.strip()) and slot.is_whole
 
 
-def merged_extra(known: Any, new: Any) -> Any:
-    """Join two `extra_content`, owner by owner: a stream may send a signature and then none."""
+def merge_extra_content(known: Any, new: Any) -> Any:
+    """Merge two `extra_content` objects, owner by owner.
+
+    A stream may send a signature and later an object without one, so neither replaces the other.
+    """
     if not isinstance(known, dict) or not isinstance(new, dict):
         return new
     return known | {
-        owner: known[owner] | one
-        if isinstance(known.get(owner), dict) and isinstance(one, dict)
-        else one
-        for owner, one in new.items()
+        owner: known[owner] | content
+        if isinstance(known.get(owner), dict) and isinstance(content, dict)
+        else content
+        for owner, content in new.items()
     }

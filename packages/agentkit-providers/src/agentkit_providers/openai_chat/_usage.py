@@ -1,4 +1,4 @@
-"""Usage: the vendors' counts, made disjoint."""
+"""Usage: the vendors' token counts, made disjoint."""
 
 from __future__ import annotations
 
@@ -6,45 +6,52 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentkit_core import TokenUsage, Usage
-from agentkit_providers._protocol_kit._usage_fields import cost_of, count, counts_in
+from agentkit_providers._protocol_kit._usage_fields import count, nested_counts, reported_cost
 from agentkit_providers.openai_chat._metadata_keys import USAGE_KEY
 from agentkit_providers.openai_chat._quirks import Quirks
 
 
-def usage_of(raw: Mapping[str, Any], quirks: Quirks) -> Usage | None:
-    """Read one report; None when it holds no count, as some servers send before the end.
+def parse_usage(report: Mapping[str, Any], quirks: Quirks) -> Usage | None:
+    """Read a usage report.
 
-    Cached tokens are part of the vendors' prompt count and are taken out of it; where they are
-    more than the prompt (Azure's Grok), none are left over. Whether reasoning is part of the
-    completion count is settled by the total, where there is one.
+    The vendors' prompt count includes cached tokens, which are subtracted; where there are more
+    cached tokens than prompt tokens (Azure's Grok), 0 remain. Whether the completion count includes
+    reasoning is decided by the total where there is one, else by `quirks`.
+
+    Args:
+        report: The vendor's report.
+        quirks: How the vendor differs from OpenAI.
+
+    Returns:
+        None where the report holds no count, as some servers send before the end.
     """
-    prompt, completion = count(raw, "prompt_tokens"), count(raw, "completion_tokens")
+    prompt, completion = count(report, "prompt_tokens"), count(report, "completion_tokens")
     if prompt is None and completion is None:
         return None
-    details = counts_in(raw, "prompt_tokens_details")
+    details = nested_counts(report, "prompt_tokens_details")
     cached = count(details, "cached_tokens")
     if cached is None:
-        cached = count(raw, "prompt_cache_hit_tokens")  # DeepSeek
+        cached = count(report, "prompt_cache_hit_tokens")  # DeepSeek
     if cached is None:
-        cached = count(raw, "cached_tokens")  # Moonshot
-    written = count(details, "cache_write_tokens")
-    reasoning = count(counts_in(raw, "completion_tokens_details"), "reasoning_tokens")
+        cached = count(report, "cached_tokens")  # Moonshot
+    cache_write = count(details, "cache_write_tokens")
+    reasoning = count(nested_counts(report, "completion_tokens_details"), "reasoning_tokens")
     if reasoning is None:
-        reasoning = count(raw, "reasoning_tokens")  # Copilot
-    cost = cost_of(raw, quirks.cost_currency)
+        reasoning = count(report, "reasoning_tokens")  # Copilot
+    cost = reported_cost(report, quirks.cost_currency)
     return Usage(
         tokens=TokenUsage(
-            input=None if prompt is None else max(0, prompt - (cached or 0) - (written or 0)),
-            output=_output(prompt, completion, reasoning, count(raw, "total_tokens"), quirks),
+            input=None if prompt is None else max(0, prompt - (cached or 0) - (cache_write or 0)),
+            output=_output(prompt, completion, reasoning, count(report, "total_tokens"), quirks),
             cache_read=cached,
-            cache_write=written,
+            cache_write=cache_write,
             reasoning=reasoning,
         ),
         cost=cost,
         requests=1,
         reported_requests=1,
         priced_requests=1 if cost.amounts else 0,
-        metadata={USAGE_KEY: dict(raw)},
+        metadata={USAGE_KEY: dict(report)},
     )
 
 

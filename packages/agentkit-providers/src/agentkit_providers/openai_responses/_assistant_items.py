@@ -1,7 +1,7 @@
-"""What an assistant said, thought and called, as input items.
+"""Assistant items as input items: what the model said, thought and called.
 
-What comes from the vendor goes back as it came, in its items; what another model said is a plain
-message, and its calls are calls without an id.
+The vendor's own items go back as they came. What another model said becomes a plain message, and
+its calls become calls without an id.
 """
 
 from __future__ import annotations
@@ -16,39 +16,47 @@ from agentkit_core.json import decode_json
 from agentkit_providers._protocol_kit._plain_text import plain_text
 from agentkit_providers.openai_responses._metadata_keys import ANNOTATIONS_KEY, REFUSAL_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
-from agentkit_providers.openai_responses._replay import Replayed, is_content, item_of, place_of
+from agentkit_providers.openai_responses._replay import (
+    ReplayedPart,
+    is_content,
+    item_of,
+    place_of,
+)
 from agentkit_providers.openai_responses._wire_request import AssistantMessage, InputItem
 
 
-def own_items(parts: Iterable[Replayed], quirks: Quirks) -> Iterator[InputItem]:
+def assistant_items(parts: Iterable[ReplayedPart], quirks: Quirks) -> Iterator[InputItem]:
     """Write the parts of an assistant item.
 
     Args:
-        parts: Those that go back.
-        quirks: How the vendor wants it.
+        parts: The parts that go back.
+        quirks: How the vendor differs from OpenAI.
     """
-    for message, group in groupby(parts, key=_message_of):
-        if message is not None:
-            yield _message([one.part for one in group], quirks, known=message[0])
+    for message_key, group in groupby(parts, key=_message_key):
+        if message_key is not None:
+            parts_of_message = [replayed.part for replayed in group]
+            yield _message(parts_of_message, quirks, keeps_id=message_key[0])
             continue
-        for part, known in group:
-            item = _item(part, quirks, known=known)
+        for part, keeps_id in group:
+            item = _item(part, quirks, keeps_id=keeps_id)
             if item is not None:
                 yield item
 
 
-def _message_of(one: Replayed) -> tuple[bool, int | None, Any] | None:
-    """Which message a part belongs to: neighbours with the same answer stand in one."""
-    if not is_content(one.part):
+def _message_key(replayed: ReplayedPart) -> tuple[bool, int | None, Any] | None:
+    """What neighbours of the same message have in common; None for parts of no message."""
+    part = replayed.part
+    if not is_content(part):
         return None
-    return one.known, place_of(one.part).at, (item_of(one.part) or {}).get("id")
+    return replayed.keeps_id, place_of(part).item_index, (item_of(part) or {}).get("id")
 
 
-def _message(parts: list[Part], quirks: Quirks, *, known: bool) -> InputItem:
+def _message(parts: list[Part], quirks: Quirks, *, keeps_id: bool) -> InputItem:
     item = item_of(parts[0]) or {}
-    if known and quirks.item_ids and item.get("id"):
+    if keeps_id and quirks.item_ids and item.get("id"):
         content = list(map(_output_content, parts))
-        return {"type": "message", "role": "assistant", "content": content, **_given(item)}
+        fields = _without_nulls(item)
+        return {"type": "message", "role": "assistant", "content": content, **fields}
     text, phase = "".join(map(plain_text, parts)), item.get("phase")
     if not quirks.assistant_text_in_list:
         return AssistantMessage("assistant", text, phase)
@@ -65,17 +73,17 @@ def _output_content(part: Part) -> Any:
     return {"type": "output_text", "text": plain_text(part), "annotations": annotations}
 
 
-def _item(part: Part, quirks: Quirks, *, known: bool) -> dict[str, Any] | None:
+def _item(part: Part, quirks: Quirks, *, keeps_id: bool) -> dict[str, Any] | None:
     item = dict(item_of(part) or {})
     match part:
         case ToolCall():
-            return _call(part, item, known=known and quirks.item_ids)
+            return _call(part, item, keeps_id=keeps_id and quirks.item_ids)
         case Custom(value=dict(value)):
             item = dict(value)
         case Media(data=InlineBytes(data=image)):
             item["result"] = b64encode(image).decode()
         case Reasoning():
-            item = _given(item)
+            item = _without_nulls(item)
         case _:
             return None
     if not quirks.item_ids:
@@ -83,33 +91,38 @@ def _item(part: Part, quirks: Quirks, *, known: bool) -> dict[str, Any] | None:
     return item
 
 
-def _call(call: ToolCall, item: dict[str, Any], *, known: bool) -> dict[str, Any]:
-    if not known:
+def _call(call: ToolCall, item: dict[str, Any], *, keeps_id: bool) -> dict[str, Any]:
+    if not keeps_id:
         item.pop("id", None)
-    spelled = item.pop("arguments", None)
+    arguments = item.pop("arguments", None)
     if item.pop("type", None) == "custom_tool_call":
-        given = call.input.get("input")
-        written = {
+        text = call.input.get("input")
+        custom = {
             "type": "custom_tool_call",
             "call_id": call.id,
             "name": call.name,
-            "input": given if isinstance(given, str) else to_json(call.input).decode(),
+            "input": text if isinstance(text, str) else to_json(call.input).decode(),
         }
-        return written | _given(item)
-    if not (isinstance(spelled, str) and _says(spelled, call)):
-        spelled = to_json(call.input).decode()
-    written = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": spelled}
-    return written | _given(item)
+        return custom | _without_nulls(item)
+    if not (isinstance(arguments, str) and _are_arguments_of(call, arguments)):
+        arguments = to_json(call.input).decode()
+    function = {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": arguments,
+    }
+    return function | _without_nulls(item)
 
 
-def _says(arguments: str, call: ToolCall) -> bool:
-    """Whether arguments are still the call's own; somebody may have changed these."""
+def _are_arguments_of(call: ToolCall, arguments: str) -> bool:
+    """Whether the vendor's text still says what the call's input is, which may have been edited."""
     try:
         return decode_json(arguments) == call.input
     except ValueError:
         return False
 
 
-def _given(item: dict[str, Any]) -> dict[str, Any]:
-    """The fields that say anything; the vendor answers with nulls that it does not take back."""
-    return {name: one for name, one in item.items() if one is not None}
+def _without_nulls(item: dict[str, Any]) -> dict[str, Any]:
+    """Drop fields that are null: the vendor sends them but does not accept them."""
+    return {name: value for name, value in item.items() if value is not None}

@@ -1,13 +1,11 @@
-"""From the bytes of an answer to model events.
+"""From the bytes of a response to model events.
 
-A stream and a whole answer take the same way: the object that ends a stream is the whole answer,
-and what it names that was not streamed is taken from it. What the body is shows in its first byte,
-whatever was asked for.
+A stream and a whole response are read alike: the object that ends a stream is the whole response,
+and output items in it that were not streamed are read from there.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -21,22 +19,20 @@ from agentkit_core.provider import (
     ResponseStarted,
     UsageReported,
 )
-from agentkit_providers._protocol_kit._body_decoder import DONE, TRUNCATED, BodyDecoder
+from agentkit_providers._framing._lenient_json import read_leniently
+from agentkit_providers._protocol_kit._body_decoder import TRUNCATED, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
-from agentkit_providers.failures._stream_failures import cut_off, unreadable
-from agentkit_providers.openai_responses._decode_parts import Answer
+from agentkit_providers.failures._stream_failures import cut_off, empty_response
+from agentkit_providers.openai_responses._decode_parts import ResponseParts
 from agentkit_providers.openai_responses._event_handlers import HANDLERS
 from agentkit_providers.openai_responses._finish import (
-    SENDER,
-    failed_status,
-    failure_of,
+    error_event_failure,
+    failed_finish,
     finish_reason,
-    in_band,
-    without_output,
 )
 from agentkit_providers.openai_responses._metadata_keys import API, FINISH_REASONS_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
-from agentkit_providers.openai_responses._usage import usage_of
+from agentkit_providers.openai_responses._usage import parse_usage
 from agentkit_providers.openai_responses._wire_events import (
     EVENT,
     STATUS_OF,
@@ -50,13 +46,15 @@ from agentkit_providers.openai_responses._wire_events import (
 
 
 class OpenAIResponsesDecoder(BodyDecoder):
-    """Reads the body of one answer; see `agentkit_core.provider.ResponseDecoder` for its laws.
+    """Reads the body of one response; see `agentkit_core.provider.ResponseDecoder` for its laws.
 
     Args:
-        request: What was asked.
+        request: The request.
         provider: Who answers.
-        quirks: In what way of its own.
+        quirks: How the vendor differs from OpenAI.
     """
+
+    sender = "Responses"
 
     def __init__(self, request: ModelRequest, provider: str, quirks: Quirks) -> None:
         super().__init__()
@@ -64,17 +62,14 @@ class OpenAIResponsesDecoder(BodyDecoder):
         self._provider = provider
         self._quirks = quirks
         self._started = False
-        self._flows = False  # whether it has started and no error came
-        self._error: ProviderFailure | None = None  # told of by an event; the end may say more
+        self._is_flowing = False  # started, and no error came
+        self._error: ProviderFailure | None = None  # from an event; the last object may say more
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
-        self._answer = Answer(late_secrets=quirks.encrypted_reasoning)
-
-    def _end_of_body(self, out: list[ModelEvent]) -> None:
-        self._fail(self._error or cut_off(), out)
+        self._parts = ResponseParts(waits_for_secrets=quirks.encrypted_reasoning)
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
-        decode, answer = EVENT.decode, self._answer
+        decode, parts = EVENT.decode, self._parts
         for payload in payloads:
             try:
                 event = decode(payload)
@@ -82,14 +77,14 @@ class OpenAIResponsesDecoder(BodyDecoder):
                 event = self._read_odd(payload, Event, out)
             if event is None:
                 pass
-            elif event.type == TEXT_DELTA and self._flows and type(event.delta) is str:
-                answer.take_text(event.output_index, event.content_index, event.delta, out)
+            elif event.type == TEXT_DELTA and self._is_flowing and type(event.delta) is str:
+                parts.take_text(event.output_index, event.content_index, event.delta, out)
             else:
                 self._take(event, payload, out)
             if self._ended:
                 return
 
-    def _take_whole(self, body: bytes, out: list[ModelEvent]) -> None:
+    def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
         whole: Whole | None
         try:
             whole = WHOLE.decode(body)
@@ -104,27 +99,25 @@ class OpenAIResponsesDecoder(BodyDecoder):
             self._start(whole, out)
             self._end(whole, "failed" if whole.error else "completed", out)
         elif whole is not None and (whole.error or whole.detail or whole.message):
-            self._fail(classify_error(_loosely_read(body)), out)
+            self._fail(classify_error(read_leniently(body)), out)
         else:
-            self._fail(without_output(), out)
+            self._fail(empty_response("output"), out)
 
-    def _read_odd(self, payload: bytes, shape: Any, out: list[ModelEvent]) -> Any:
-        """Read what the quick way refuses: the end mark, odd JSON, no JSON at all."""
-        if payload.strip() == DONE:
-            self._fail(self._error or cut_off(), out)
-            return None
-        if not payload.strip():
-            return None
-        try:
-            value = _loosely_read(payload)
-            event = msgspec.convert(_mended(value), shape)
-        except (ValueError, RecursionError) as error:
-            self._fail(unreadable(payload, error, SENDER), out)
-            return None
-        self._answer.careful = True
+    def _take_done(self, out: list[ModelEvent]) -> None:
+        self._fail(self._error or cut_off(), out)
+
+    def _end_of_body(self, out: list[ModelEvent]) -> None:
+        self._fail(self._error or cut_off(), out)
+
+    def _convert(self, value: Any, shape: Any) -> Any:
+        event = msgspec.convert(_without_surrogates(value), shape)
         if isinstance(event, Event) and isinstance(value.get("delta"), str):
-            event.delta = value["delta"]  # half a character may be made whole by the next one
+            # A half of a surrogate pair stays: the next delta may bring the other half.
+            event.delta = value["delta"]
         return event
+
+    def _expect_surrogates(self) -> None:
+        self._parts.has_surrogates = True
 
     def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:
         kind = event.type or ""
@@ -132,9 +125,9 @@ class OpenAIResponsesDecoder(BodyDecoder):
             self._fail(self._error, out)
             return
         if kind == "error" or (not kind and (event.error or event.detail or event.message)):
-            # A `response.failed` may follow, which knows the usage.
-            self._error = in_band(_loosely_read(payload))
-            self._flows = False
+            # A `response.failed` may follow, which has the usage.
+            self._error = error_event_failure(read_leniently(payload))
+            self._is_flowing = False
             return
         if event.response is not None:
             self._start(event.response, out)
@@ -146,72 +139,70 @@ class OpenAIResponsesDecoder(BodyDecoder):
         if handle is not None:
             if not self._started:
                 self._start(Response(), out)
-            handle(self._answer, event, out)
+            handle(self._parts, event, out)
 
     def _start(self, response: Response, out: list[ModelEvent]) -> None:
-        """Tell what the answer is called."""
+        """Report the start of the response with its id and model."""
         if not self._started:
-            self._started = self._flows = True
-            names = (response.id, response.model)
-            known = (one if isinstance(one, str) and one else None for one in names)
-            out.append(ResponseStarted(Provenance(self._provider, API, self._model, *known)))
+            self._started = self._is_flowing = True
+            response_id, model = (
+                value if isinstance(value, str) and value else None
+                for value in (response.id, response.model)
+            )
+            provenance = Provenance(self._provider, API, self._model, response_id, model)
+            out.append(ResponseStarted(provenance))
 
-    def _take_usage(self, raw: Any, out: list[ModelEvent]) -> None:
-        if not isinstance(raw, dict) or raw == self._usage:
+    def _take_usage(self, report: Any, out: list[ModelEvent]) -> None:
+        if not isinstance(report, dict) or report == self._usage:
             return
-        usage = usage_of(raw, self._quirks)
+        usage = parse_usage(report, self._quirks)
         if usage is not None:
-            self._usage = raw
+            self._usage = report
             out.append(UsageReported(usage))
 
-    def _end(self, response: Response, named: str, out: list[ModelEvent]) -> None:
-        """End the answer as its last object says.
+    def _end(self, response: Response, event_status: str, out: list[ModelEvent]) -> None:
+        """End the response as its last object says.
 
         Args:
-            response: That object.
-            named: The status by the name of the event, for servers whose object has none or still
-                one of an answer that grows; a whole answer may be one that grows.
+            response: The last object.
+            event_status: The status that the event's name stands for. It is used where the object
+                has no status, and in a stream also where the object's status is one of a response
+                that is still growing, as some servers send.
             out: Gets the events.
         """
         status = response.status if isinstance(response.status, str) else ""
         if not status or (status in UNFINISHED and self._sse is not None):
-            status = named
+            status = event_status
         self._take_usage(response.usage, out)
         for name in ("service_tier", "moderation", "content_filters"):
-            if found := getattr(response, name):
-                self._metadata[f"{API}.{name}"] = found
-        if failed_status(status) or response.error:
+            if value := getattr(response, name):
+                self._metadata[f"{API}.{name}"] = value
+        failure = failed_finish(status, response.error)
+        if failure is not None:
             self._metadata[FINISH_REASONS_KEY] = [status]
-            self._fail(self._error or failure_of(response.error, status), out)
+            self._fail(self._error or failure, out)
             return
-        answer = self._answer
-        answer.close(response.output, out)
-        details = response.incomplete_details
-        why = details.get("reason") if isinstance(details, dict) else None
-        why = why if isinstance(why, str) else ""
+        parts = self._parts
+        parts.close(response.output, out)
+        incomplete = response.incomplete_details
+        detail = incomplete.get("reason") if isinstance(incomplete, dict) else None
+        detail = detail if isinstance(detail, str) else ""
         self._ended = True
-        reason = finish_reason(status, why, calls=answer.has_calls, refused=answer.refused)
-        out.append(ResponseFinished(reason, (why, status) if why else (status,), self._metadata))
+        reason = finish_reason(status, detail, calls=parts.has_calls, refused=parts.refused)
+        words = (detail, status) if detail else (status,)
+        out.append(ResponseFinished(reason, words, self._metadata))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
         out.append(ResponseFailed(failure, self._metadata))
 
 
-def _loosely_read(payload: bytes) -> Any:
-    """Read JSON loosely.
-
-    Lets by what msgspec refuses: halves of surrogate pairs, NaN, raw control characters, bytes
-    that are no UTF-8.
+def _without_surrogates(value: Any) -> Any:
+    """The same value without halves of surrogate pairs.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: The value cannot be written as JSON.
     """
-    return json.loads(payload.decode("utf-8", "replace"), strict=False)
-
-
-def _mended(value: Any) -> Any:
-    """The same value without halves of surrogate pairs and NaN."""
     try:
         return decode_json(to_json(value))
     except TypeError as error:

@@ -1,8 +1,8 @@
-"""One answer while it grows: its output items, as deltas of parts.
+"""The parts of one response while they grow: its output items, as deltas of parts.
 
-An item is known by its index; ids change on the way at some servers. Its parts begin when it is
-added or, for a message, with the first piece of each text, and are committed when the item is done,
-which is when it is known as a whole. Items may grow side by side.
+An item is identified by its index, since ids change on the way at some servers. Its parts begin
+when the item begins or, in a message, with the first piece of each text. They are committed when
+the item is done, because only then all of it is known. Items may grow side by side.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from msgspec.structs import replace
 
 from agentkit_core import Custom, MetadataMap, Part, Reasoning, Text, ToolCall, ToolCallId, to_json
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, ModelEvent, PartId
-from agentkit_providers.openai_responses._growing_parts import INPUT_OPENS, Growth, OutputItem
+from agentkit_providers._protocol_kit._lenient_values import list_or_empty
+from agentkit_providers.openai_responses._growing_parts import (
+    CUSTOM_INPUT_START,
+    GrowingPart,
+    OutputItem,
+)
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
     API,
@@ -23,204 +28,207 @@ from agentkit_providers.openai_responses._metadata_keys import (
     REFUSAL_KEY,
 )
 from agentkit_providers.openai_responses._output_items import (
-    CALLS,
-    arguments_of,
-    call_of,
-    message_facts,
-    pieces_of,
+    CALL_TYPES,
+    arguments_text,
+    item_parts,
+    message_fields,
+    parse_call,
 )
 
 
-class Answer:
-    """Reads the items of one answer.
+class ResponseParts:
+    """Reads the output items of one response.
 
     Args:
-        late_secrets: Whether reasoning without `encrypted_content` may get it with the last event,
-            as at Azure; until then it is not committed.
+        waits_for_secrets: Whether reasoning without `encrypted_content` may get it with the last
+            event, as at Azure; until then it is not committed.
     """
 
-    def __init__(self, *, late_secrets: bool) -> None:
-        self.careful = False
-        """Whether text may hold lone surrogates, which only some decoding lets through."""
+    def __init__(self, *, waits_for_secrets: bool) -> None:
+        self.has_surrogates = False
+        """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
         self.refused = False
+        """Whether the model refused."""
         self.has_calls = False
-        """Whether there are calls for the client."""
-        self._parts = 0
-        self._items: dict[int, OutputItem] = {}
+        """Whether there are tool calls for the client."""
+        self._part_count = 0
+        self._items: dict[int, OutputItem] = {}  # the latest item of each index
         self._all: list[OutputItem] = []
-        self._last = 0
-        self._texts: dict[tuple[int | None, int | None], Growth] = {}
+        self._last_index = 0
+        self._texts: dict[tuple[int | None, int | None], GrowingPart] = {}
         self._call_ids: set[str] = set()
-        self._late_secrets = late_secrets
-        self._secretless: list[OutputItem] = []
+        self._waits_for_secrets = waits_for_secrets
+        self._without_secret: list[OutputItem] = []
 
     def take_text(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
     ) -> None:
         """Take more of a text; add its deltas to `out`."""
-        growth = self._texts.get((index, at))
-        if growth is None:
-            growth = self._texts[index, at] = self._text_at(index, at, {}, out)
-        if self.careful:
-            growth.grow(text, out, careful=True)
+        growing = self._texts.get((index, at))
+        if growing is None:
+            growing = self._texts[index, at] = self._text_at(index, at, {}, out)
+        if self.has_surrogates:
+            growing.grow(text, out, has_surrogates=True)
         else:
-            growth.pieces.append(text)
-            out.append(AppendText(growth.part_id, text))
+            growing.pieces.append(text)
+            out.append(AppendText(growing.part_id, text))
 
     def take_refusal(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
     ) -> None:
         """Take more of a refusal."""
         self.refused = True
-        growth = self._text_at(index, at, {REFUSAL_KEY: True}, out)
-        growth.grow(text, out, careful=self.careful)
+        growing = self._text_at(index, at, {REFUSAL_KEY: True}, out)
+        growing.grow(text, out, has_surrogates=self.has_surrogates)
 
     def take_reasoning(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take more of reasoning, of its summary or its content."""
         item = self._open(index, "reasoning")
-        growth = item.growths.get(0) or self._begin(item, 0, Reasoning(), out)
-        growth.grow(text, out, careful=self.careful)
+        growing = item.parts.get(0) or self._begin(item, 0, Reasoning(), out)
+        growing.grow(text, out, has_surrogates=self.has_surrogates)
 
     def take_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
-        """Take more of a call's arguments; before its name is known, they wait for the item."""
+        """Take more of a call's arguments; they wait until the call's name is known."""
         item = self._open(index, "function_call")
-        if item.growths:
-            item.growths[0].grow(text, out, careful=self.careful)
+        if item.parts:
+            item.parts[0].grow(text, out, has_surrogates=self.has_surrogates)
         else:
             item.waiting.append(text)
 
     def take_input(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
-        """Take more of the free text that a custom tool is given."""
+        """Take more of the free text that is the input of a custom tool."""
         item = self._open(index, "custom_tool_call")
-        if item.growths:
-            item.growths[0].grow(to_json(text)[1:-1].decode(), out, careful=self.careful)
+        if item.parts:
+            piece = to_json(text)[1:-1].decode()
+            item.parts[0].grow(piece, out, has_surrogates=self.has_surrogates)
 
     def take_annotation(self, index: int | None, at: int | None, annotation: Any) -> None:
-        """Take a citation of a text, for servers whose items leave them out."""
-        growth = self._open(index, "message").growths.get(at or 0)
-        if growth is not None:
-            growth.annotations.append(annotation)
+        """Take a citation of a text, for servers whose complete items have none."""
+        growing = self._open(index, "message").parts.get(at or 0)
+        if growing is not None:
+            growing.annotations.append(annotation)
 
-    def take_all_text(
+    def complete_text(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
     ) -> None:
-        """Take a text as a whole; what was not streamed of it is told now."""
+        """Take a complete text; what was not streamed of it becomes a delta now."""
         if text:
-            growth = self._texts.get((index, at)) or self._text_at(index, at, {}, out)
-            self._texts[index, at] = growth
-            growth.grow_to(text, out)
+            growing = self._texts.get((index, at)) or self._text_at(index, at, {}, out)
+            self._texts[index, at] = growing
+            growing.grow_to(text, out)
 
-    def take_all_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
-        """Take a call's arguments as a whole; what was not streamed of them is told now."""
+    def complete_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
+        """Take a call's complete arguments; what was not streamed becomes a delta now."""
         item = self._open(index, "function_call")
-        if item.growths:
-            item.growths[0].grow_to(text, out)
+        if item.parts:
+            item.parts[0].grow_to(text, out)
         else:
             item.waiting = [text]
 
-    def add_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
+    def begin_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         """Take an item that begins."""
         if index is None:
-            index = self._last + 1 if self._items else 0
+            index = self._last_index + 1 if self._items else 0
         item = self._open(index, str(raw.get("type") or "message"))
         item.raw = raw
-        if item.growths or item.type in ("message", "image_generation_call"):
+        if item.parts or item.type in ("message", "image_generation_call"):
             return
         if item.type == "reasoning":
             self._begin(item, 0, Reasoning(), out)
-        elif item.type in CALLS:
+        elif item.type in CALL_TYPES:
             if raw.get("call_id") and raw.get("name"):
                 self._begin_call(item, raw, out)
         else:
             self._begin(item, 0, Custom(f"{API}.{item.type}"), out)
 
     def finish_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
-        """Take an item that is whole; commit its parts."""
+        """Take an item that is complete; commit its parts."""
         if index is None:
-            index = next((one.index for one in self._all if not one.done), len(self._all))
+            index = next((item.index for item in self._all if not item.done), len(self._all))
         item = self._open(index, str(raw.get("type") or "message"))
-        if self._late_secrets and item.type == "reasoning" and _is_secretless(raw):
+        if self._waits_for_secrets and item.type == "reasoning" and _lacks_secret(raw):
             item.done, item.raw = True, raw
-            self._secretless.append(item)
-            if not item.growths:
+            self._without_secret.append(item)
+            if not item.parts:
                 self._begin(item, 0, Reasoning(), out)
         else:
             self._finish(item, raw, out)
 
     def close(self, output: Any, out: list[ModelEvent]) -> None:
-        """Commit what is left; the answer has ended.
+        """Commit what is left: the response has ended.
 
         Args:
-            output: The items that its last event names: where a stream left some out, they are
-                taken from here. Ids differ there at some servers, and many name none.
+            output: The items in its last event; items that were not streamed are read from there.
+                Many servers send none, and at some the ids differ.
             out: Gets the deltas.
         """
-        named = [one for one in output if isinstance(one, dict)] if isinstance(output, list) else []
-        for item in self._secretless:
-            self._finish(item, _with_secret(item, named), out)
-        known = {one.raw.get("id") for one in self._all if one.done} - {None, ""}
-        missing = len(named) - sum(one.done for one in self._all)
-        for index, raw in enumerate(named):
-            there = self._items.get(index)
-            if missing > 0 and not (there and there.done) and raw.get("id") not in known:
+        items = [raw for raw in list_or_empty(output) if isinstance(raw, dict)]
+        for item in self._without_secret:
+            self._finish(item, _with_secret(item, items), out)
+        known_ids = {item.raw.get("id") for item in self._all if item.done} - {None, ""}
+        missing = len(items) - sum(item.done for item in self._all)
+        for index, raw in enumerate(items):
+            streamed = self._items.get(index)
+            is_done = streamed is not None and streamed.done
+            if missing > 0 and not is_done and raw.get("id") not in known_ids:
                 item = self._open(index, str(raw.get("type") or "message"))
                 self._finish(item, raw, out)
                 missing -= 1
         for item in self._all:
             if not item.done:
                 item.done = True
-                self._finish_rest(item, {}, out)
+                self._commit_rest(item, {}, out)
 
     def _finish(self, item: OutputItem, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         item.done, item.raw = True, raw
         place: MetadataMap = {PLACE_KEY: self._place(item)}
-        if item.type in CALLS:
+        if item.type in CALL_TYPES:
             self._finish_call(item, raw, place, out)
         else:
-            for at, part in pieces_of({**raw, "type": item.type}, place):
+            for at, part in item_parts({**raw, "type": item.type}, place):
                 self._finish_part(item, at, part, out)
-        self._finish_rest(item, {**place, ITEM_KEY: message_facts(raw)}, out)
+        self._commit_rest(item, {**place, ITEM_KEY: message_fields(raw)}, out)
 
     def _open(self, index: int | None, kind: str) -> OutputItem:
-        """The item of a type that grows at an index; servers may not say that it was added."""
-        at = self._last if index is None else index
+        """The open item of a type at an index; a new one where the server did not announce it."""
+        at = self._last_index if index is None else index
         item = self._items.get(at)
         if item is not None and item.type == kind and not item.done:
             return item
-        # Two may grow at one index, where a server counts wrongly.
-        found = (one for one in self._all if one.index == at and one.type == kind and not one.done)
-        return next(found, None) or self._new(at, kind)
-
-    def _new(self, index: int, kind: str) -> OutputItem:
-        item = self._items[index] = OutputItem(index, len(self._all), kind)
+        # Servers that count wrongly let two items grow at one index.
+        for item in self._all:
+            if item.index == at and item.type == kind and not item.done:
+                return item
+        item = self._items[at] = OutputItem(at, len(self._all), kind)
         self._all.append(item)
-        self._last = index
+        self._last_index = at
         return item
 
     def _place(self, item: OutputItem) -> dict[str, Any]:
-        before = [one.number for one in self._all[: item.number] if one.type == "reasoning"]
-        return {"index": item.number, **({"reasoning": before[-1]} if before else {})}
+        before = self._all[: item.number]
+        reasoning = [other.number for other in before if other.type == "reasoning"]
+        return {"index": item.number, **({"reasoning": reasoning[-1]} if reasoning else {})}
 
-    def _begin(self, item: OutputItem, at: int, part: Part, out: list[ModelEvent]) -> Growth:
-        growth = item.growths[at] = Growth(PartId(f"part-{self._parts}"), part)
-        self._parts += 1
-        out.append(BeginPart(growth.part_id, part))
-        return growth
+    def _begin(self, item: OutputItem, at: int, part: Part, out: list[ModelEvent]) -> GrowingPart:
+        growing = item.parts[at] = GrowingPart(PartId(f"part-{self._part_count}"), part)
+        self._part_count += 1
+        out.append(BeginPart(growing.part_id, part))
+        return growing
 
     def _text_at(
         self, index: int | None, at: int | None, metadata: MetadataMap, out: list[ModelEvent]
-    ) -> Growth:
+    ) -> GrowingPart:
         item = self._open(index, "message")
-        known = item.growths.get(at or 0)
-        return known or self._begin(item, at or 0, Text("", metadata=metadata), out)
+        growing = item.parts.get(at or 0)
+        return growing or self._begin(item, at or 0, Text("", metadata=metadata), out)
 
     def _begin_call(
         self, item: OutputItem, raw: Mapping[str, Any], out: list[ModelEvent]
-    ) -> Growth:
-        """Fix the id of a call; it gets one if it has none, or that of an earlier call.
+    ) -> GrowingPart:
+        """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
-        Made-up ids are `call_0`, `call_1`, … by the item's place; they are unique in the answer
-        only, whoever keeps a transcript makes them unique there.
+        New ids are `call_0`, `call_1`, … by the item's place. They are unique in the response only;
+        whoever keeps a transcript makes them unique there.
         """
         self.has_calls = True
         call_id, number = str(raw.get("call_id") or ""), item.number
@@ -228,86 +236,88 @@ class Answer:
             call_id, number = f"call_{number}", number + len(self._all)
         self._call_ids.add(call_id)
         call = ToolCall(ToolCallId(call_id), str(raw.get("name") or ""))
-        growth = self._begin(item, 0, call, out)
+        growing = self._begin(item, 0, call, out)
         if item.type == "custom_tool_call":
-            growth.grow(INPUT_OPENS, out, careful=self.careful)
-        return growth
+            growing.grow(CUSTOM_INPUT_START, out, has_surrogates=self.has_surrogates)
+        return growing
 
     def _finish_call(
         self, item: OutputItem, raw: Mapping[str, Any], place: MetadataMap, out: list[ModelEvent]
     ) -> None:
-        growth = item.growths.get(0) or self._begin_call(item, raw, out)
-        begun = growth.part
+        growing = item.parts.get(0) or self._begin_call(item, raw, out)
+        begun = growing.part
         if not isinstance(begun, ToolCall):
             return
-        streamed = growth.text or "".join(item.waiting)
-        call = call_of({"type": item.type, **raw}, begun.id, streamed, place)
+        streamed = growing.text or "".join(item.waiting)
+        call = parse_call({"type": item.type, **raw}, begun.id, streamed, place)
         if item.type == "custom_tool_call":
-            growth.grow_to(to_json(call.input).decode(), out)
+            growing.grow_to(to_json(call.input).decode(), out)
         else:
-            growth.grow_to(arguments_of(raw) or streamed, out)
+            growing.grow_to(arguments_text(raw) or streamed, out)
         self._commit(item, 0, replace(call, name=call.name or begun.name), out)
 
     def _finish_part(self, item: OutputItem, at: int, part: Part, out: list[ModelEvent]) -> None:
         match part:
             case Text(text=text):
                 self.refused = self.refused or REFUSAL_KEY in part.metadata
-                key = self._growth_of(item, at, part)
-                growth = item.growths.get(key)
-                if growth is None:
-                    opening = Text("", metadata=_refusal(part))
-                    growth = self._begin(item, key, opening, out)
-                growth.grow_to(text, out)
-                if growth.annotations and ANNOTATIONS_KEY not in part.metadata:
-                    marks = {ANNOTATIONS_KEY: growth.annotations}
-                    part = replace(part, metadata={**part.metadata, **marks})
+                key = _streamed_as(item, at, part)
+                growing = item.parts.get(key)
+                if growing is None:
+                    growing = self._begin(item, key, Text("", metadata=_refusal_mark(part)), out)
+                growing.grow_to(text, out)
+                if growing.annotations and ANNOTATIONS_KEY not in part.metadata:
+                    annotations = {ANNOTATIONS_KEY: growing.annotations}
+                    part = replace(part, metadata={**part.metadata, **annotations})
                 self._commit(item, key, part, out)
             case Reasoning():
-                growth = item.growths.get(0) or self._begin(item, 0, Reasoning(), out)
-                growth.grow_to(part.summary or "", out)
-                if part.summary is None and growth.pieces:
-                    part = replace(part, summary=growth.text, redacted=False)
+                growing = item.parts.get(0) or self._begin(item, 0, Reasoning(), out)
+                growing.grow_to(part.summary or "", out)
+                if part.summary is None and growing.pieces:
+                    part = replace(part, summary=growing.text, redacted=False)
                 self._commit(item, 0, part, out)
             case _:
                 self._commit(item, at, part, out)
 
-    def _growth_of(self, item: OutputItem, at: int, part: Text) -> int:
-        """Which text that was streamed a piece of content is; some servers count from 1."""
-        free = item.growths
-        if at in free and _refusal(free[at].part) == _refusal(part):
-            return at
-        for key, growth in free.items():
-            if part.text.startswith(growth.text) and _refusal(growth.part) == _refusal(part):
-                return key
-        return max((*free, at - 1)) + 1
-
     def _commit(self, item: OutputItem, key: int, part: Part, out: list[ModelEvent]) -> None:
-        growth = item.growths.pop(key, None)
-        if growth is None or type(growth.part) is not type(part):
+        growing = item.parts.pop(key, None)
+        if growing is None or type(growing.part) is not type(part):
             out.append(CommitPart(part))
         else:
-            out.append(CommitPart(part, growth.part_id))
+            out.append(CommitPart(part, growing.part_id))
 
-    def _finish_rest(self, item: OutputItem, beside: MetadataMap, out: list[ModelEvent]) -> None:
-        """Commit the parts that nothing whole came of, as far as they were streamed."""
-        for key, growth in list(item.growths.items()):
-            self._commit(item, key, growth.closed(beside, out), out)
-        for text_key in [one for one in self._texts if one[0] in (item.index, None)]:
+    def _commit_rest(
+        self, item: OutputItem, text_metadata: MetadataMap, out: list[ModelEvent]
+    ) -> None:
+        """Commit the parts that the complete item does not have, as far as they were streamed."""
+        for key, growing in list(item.parts.items()):
+            self._commit(item, key, growing.close(text_metadata, out), out)
+        for text_key in [key for key in self._texts if key[0] in (item.index, None)]:
             del self._texts[text_key]
 
 
-def _is_secretless(raw: Mapping[str, Any]) -> bool:
-    """Whether reasoning is told by an id alone, or with a summary that says little."""
+def _streamed_as(item: OutputItem, at: int, part: Text) -> int:
+    """Find under which key a text of a complete item was streamed; some servers count from 1."""
+    open_parts, mark = item.parts, _refusal_mark(part)
+    if at in open_parts and _refusal_mark(open_parts[at].part) == mark:
+        return at
+    for key, growing in open_parts.items():
+        if part.text.startswith(growing.text) and _refusal_mark(growing.part) == mark:
+            return key
+    return max((*open_parts, at - 1)) + 1
+
+
+def _lacks_secret(raw: Mapping[str, Any]) -> bool:
+    """Whether a reasoning item has an id, but neither encrypted nor readable content."""
     return bool(raw.get("id")) and not (raw.get("encrypted_content") or raw.get("content"))
 
 
-def _with_secret(item: OutputItem, named: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Reasoning as it came, with the encrypted content that the last event has for it."""
-    same = (one for one in named if one.get("id") == item.raw["id"])
-    there = next(same, named[item.index] if 0 <= item.index < len(named) else {})
-    secret = there.get("encrypted_content") if there.get("type") == "reasoning" else None
+def _with_secret(item: OutputItem, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A reasoning item with the encrypted content that the last event has for it, if any."""
+    by_index = items[item.index] if 0 <= item.index < len(items) else {}
+    same = next((raw for raw in items if raw.get("id") == item.raw["id"]), by_index)
+    secret = same.get("encrypted_content") if same.get("type") == "reasoning" else None
     return {**item.raw, "encrypted_content": secret} if secret else item.raw
 
 
-def _refusal(part: Part) -> MetadataMap:
+def _refusal_mark(part: Part) -> MetadataMap:
     return {REFUSAL_KEY: True} if REFUSAL_KEY in part.metadata else {}

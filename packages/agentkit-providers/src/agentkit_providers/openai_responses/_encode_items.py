@@ -1,14 +1,15 @@
-"""What a user says and what tools gave, as input items."""
+"""Items as input items: messages, calls and their outputs, reasoning, the vendor's own items."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from agentkit_core import (
     Custom,
     File,
     FilesOutput,
     Item,
+    ItemKind,
     Media,
     Part,
     PartsOutput,
@@ -16,10 +17,18 @@ from agentkit_core import (
     Text,
     ToolOutput,
 )
-from agentkit_providers._protocol_kit._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import joined_text, plain_text
+from agentkit_providers.openai_responses._assistant_items import assistant_items
 from agentkit_providers.openai_responses._media import file_part, media_part
 from agentkit_providers.openai_responses._quirks import Quirks
-from agentkit_providers.openai_responses._replay import answer_ids, item_of
+from agentkit_providers.openai_responses._replay import (
+    answered_after,
+    answers,
+    awaited_before,
+    awaited_id,
+    item_of,
+    replayed_parts,
+)
 from agentkit_providers.openai_responses._wire_request import (
     CallOutput,
     Content,
@@ -30,72 +39,100 @@ from agentkit_providers.openai_responses._wire_request import (
 )
 
 
-def said(parts: Iterable[Part], called: frozenset[str] | None = None) -> Iterator[InputItem]:
+def encode_item(items: Sequence[Item], at: int, quirks: Quirks, *, stored: bool) -> list[InputItem]:
+    """Write one item.
+
+    Args:
+        items: The sendable items.
+        at: Which one.
+        quirks: How the vendor differs from OpenAI.
+        stored: Whether the vendor stores responses, so that it knows items by their id alone.
+
+    Returns:
+        Any number of input items; none for an item that is empty.
+    """
+    item = items[at]
+    match item.kind:
+        case ItemKind.ASSISTANT:
+            answered = frozenset[str]()
+            if any(awaited_id(part) is not None for part in item.parts):
+                answered = answered_after(items, at)
+            parts = replayed_parts(item.parts, quirks, stored=stored, answered=answered)
+            return list(assistant_items(parts, quirks))
+        case ItemKind.TOOL:
+            return _call_outputs(item, items[at - 1] if at else None, quirks)
+        case ItemKind.SYSTEM | ItemKind.DEVELOPER:
+            text = joined_text(item.parts)
+            return [InputMessage(item.kind.value, text)] if text else []
+        case _:
+            return list(user_items(item.parts, awaited_before(items, at)))
+
+
+def user_items(parts: Iterable[Part], awaited: frozenset[str] | None = None) -> Iterator[InputItem]:
     """Write what a user says; answers to the vendor's own tools are items between the messages.
 
     Args:
-        parts: What is said.
-        called: Ids of the calls of the vendor's own tools that wait for an answer; answers to
-            others are left out. None leaves none out.
+        parts: The parts of the user's item.
+        awaited: Ids of the calls of the vendor's own tools that wait for an answer; answers to
+            other calls are left out. None leaves none out.
     """
-    content: list[ContentPart] = []
+    content: list[Part] = []
     for part in parts:
-        if isinstance(part, Custom):
-            answers = set(answer_ids(part))
-            if not isinstance(part.value, dict) or (
-                answers and called is not None and not answers & called
-            ):
-                continue  # what it answers is gone
-            if content:
-                yield InputMessage("user", _content(content))
-                content = []
-            yield part.value
-        elif (one := _content_part(part)) is not None:
-            content.append(one)
-    if content:
-        yield InputMessage("user", _content(content))
+        if not isinstance(part, Custom):
+            content.append(part)
+            continue
+        answered = set(answers(part))
+        if not isinstance(part.value, dict) or (
+            answered and awaited is not None and not answered & awaited
+        ):
+            continue  # the call that this answers is gone
+        yield from _user_message(content)
+        content = []
+        yield part.value
+    yield from _user_message(content)
 
 
-def outputs(item: Item, before: Item | None, quirks: Quirks) -> list[InputItem]:
-    """Write a round of results, each as an item.
+def _user_message(parts: list[Part]) -> Iterator[InputItem]:
+    content = _content(parts)
+    if content != []:
+        yield InputMessage("user", content)
 
-    Args:
-        item: The tool item.
-        before: The one before it, which has the calls.
-        quirks: How the vendor wants it.
-    """
+
+def _call_outputs(item: Item, before: Item | None, quirks: Quirks) -> list[InputItem]:
+    """Write the results of a tool item; the item before it has the calls."""
     calls = {} if before is None else {call.id: call for call in before.tool_calls}
-    written: list[InputItem] = []
+    outputs: list[InputItem] = []
     for result in item.tool_results:
         call = calls.get(result.call_id)
-        made = (None if call is None else item_of(call)) or {}
-        custom = made.get("type") == "custom_tool_call"
+        call_item = (None if call is None else item_of(call)) or {}
+        is_custom = call_item.get("type") == "custom_tool_call"
         output = _output(result.output)
         if result.is_error and quirks.error_prefix:
             if isinstance(output, str):
                 output = quirks.error_prefix + output
             else:
                 output = [InputText(quirks.error_prefix), *output]
-        kind = "custom_tool_call_output" if custom else "function_call_output"
-        written.append(CallOutput(kind, result.call_id, output, made.get("caller")))
-    return written
+        kind = "custom_tool_call_output" if is_custom else "function_call_output"
+        outputs.append(CallOutput(kind, result.call_id, output, call_item.get("caller")))
+    return outputs
 
 
 def _output(output: ToolOutput) -> Content:
     match output:
         case PartsOutput(parts=parts) if any(isinstance(part, Media | File) for part in parts):
-            return _content([one for part in parts if (one := _content_part(part))])
+            return _content(parts)
         case FilesOutput(files=files):
-            return _content(list(map(file_part, files)))
+            return _content(files)
         case _:
             return output.text
 
 
-def _content(written: list[ContentPart]) -> Content:
-    """A content: plain text where one text is all there is."""
-    if len(written) == 1 and isinstance(written[0], InputText):
-        return written[0].text
-    return written
+def _content(parts: Iterable[Part]) -> Content:
+    """Write the content of a message or an output: plain text where it is one text."""
+    entries = [entry for part in parts if (entry := _content_part(part)) is not None]
+    if len(entries) == 1 and isinstance(entries[0], InputText):
+        return entries[0].text
+    return entries
 
 
 def _content_part(part: Part) -> ContentPart | None:

@@ -1,16 +1,16 @@
-"""What the model made goes back to it: which items, and whether under their ids.
+"""Which parts of the model's responses go back to it, and whether under their ids.
 
-The vendor ties what was thought to what came of it and refuses one without the other. Where the
-history has lost something (it was trimmed, edited, cut off, or another model goes on):
+The vendor ties reasoning to the items that came of it, and refuses one without the other. A history
+may have lost some: it was trimmed, edited, cut off, or continues with another model. Then
 
-    reasoning whose next item is gone    is left out, and so is an answer's last reasoning, but
-                                         for servers that take any
-    a call or a message whose reasoning  goes back without its id, by which alone the vendor would
-    is gone                              know that there was any
-    another item whose reasoning is      is left out, for it is nothing without its id
+    reasoning whose next item is gone    is left out, and so is the last reasoning of a response,
+                                         except at servers that take any
+    a call or a message whose reasoning  goes back without its id, so that the vendor does not look
+    is gone                              for the reasoning
+    another item whose reasoning is      is left out, since it means nothing without its id
     gone
 
-A part that does not say where it stood in an answer was put there by somebody, and is believed.
+A part without a recorded place in a response was put there by the application, and goes back.
 """
 
 from __future__ import annotations
@@ -25,30 +25,39 @@ from agentkit_providers.openai_responses._quirks import Quirks, ReasoningReplay
 _ANSWERED_BY_CLIENT: Final = frozenset(
     {"apply_patch_call", "computer_call", "local_shell_call", "shell_call"}
 )
-"""Items that the client must answer; unanswered, they make every later request fail."""
+"""Types of items that the client must answer; unanswered, they make every later request fail."""
 
 
 class Place(NamedTuple):
-    """Where a part stood in its answer; None for what is not known."""
+    """Where a part stood in its response; None for what is not recorded.
 
-    at: int | None
-    reasoning: int | None
+    Attributes:
+        item_index: The index of its item.
+        reasoning_index: The index of the reasoning item that it follows.
+    """
+
+    item_index: int | None
+    reasoning_index: int | None
 
 
-class Replayed(NamedTuple):
-    """A part that goes back."""
+class ReplayedPart(NamedTuple):
+    """A part that goes back.
+
+    Attributes:
+        part: The part.
+        keeps_id: Whether it goes back as the vendor's own item, under its id.
+    """
 
     part: Part
-    known: bool
-    """Whether it goes back as what the vendor made, under its id."""
+    keeps_id: bool
 
 
 def place_of(part: Part) -> Place:
-    """Read where a part stood."""
-    found = part.metadata.get(PLACE_KEY)
-    if not isinstance(found, dict):
+    """Read where a part stood in its response."""
+    place = part.metadata.get(PLACE_KEY)
+    if not isinstance(place, dict):
         return Place(None, None)
-    index, reasoning = found.get("index"), found.get("reasoning")
+    index, reasoning = place.get("index"), place.get("reasoning")
     return Place(
         index if isinstance(index, int) else None,
         reasoning if isinstance(reasoning, int) else None,
@@ -56,61 +65,61 @@ def place_of(part: Part) -> Place:
 
 
 def item_of(part: Part) -> dict[str, Any] | None:
-    """The vendor's item that a part comes from; None where none is kept."""
-    found = part.metadata.get(ITEM_KEY)
-    return found if isinstance(found, dict) else None
+    """Read the vendor's item that a part comes from; None where none is kept."""
+    item = part.metadata.get(ITEM_KEY)
+    return item if isinstance(item, dict) else None
 
 
-def replayed(
+def replayed_parts(
     parts: Iterable[Part], quirks: Quirks, *, stored: bool, answered: frozenset[str]
-) -> Iterator[Replayed]:
-    """Say which parts of an assistant item go back, in order.
+) -> Iterator[ReplayedPart]:
+    """Choose which parts of an assistant item go back, in order.
 
     Args:
-        parts: What `sendable` gave of the item.
-        quirks: How the vendor wants it.
-        stored: Whether the vendor keeps answers, so that ids alone mean something to it.
+        parts: The parts of the sendable item.
+        quirks: How the vendor differs from OpenAI.
+        stored: Whether the vendor stores responses, so that it knows items by their id alone.
         answered: Ids of the calls of the vendor's own tools that the client has answered.
     """
-    thought: list[Reasoning] = []  # goes back with what comes next
+    waiting: list[Reasoning] = []  # goes back with the next part
     last: Part | None = None
-    gone_back = set[int | None]()  # places of reasoning
+    replayed = set[int | None]()  # the places of reasoning that goes back
     for part in parts:
         if isinstance(part, Reasoning):
-            if _is_worth_it(part, quirks, stored=stored):
-                if thought and not _follows(part, thought[-1]):
-                    thought.clear()
-                thought.append(part)
+            if _is_meaningful(part, quirks, stored=stored):
+                if waiting and not _follows(part, waiting[-1]):
+                    waiting.clear()
+                waiting.append(part)
             continue
         if not _is_writable(part, answered):
             continue
-        if thought and not _follows(part, thought[-1]):
-            thought.clear()
-        needed = place_of(part).reasoning
-        known = needed is None or needed in gone_back
-        known = known or needed in {place_of(one).at for one in thought}
-        if not known and isinstance(part, Custom | Media):
+        if waiting and not _follows(part, waiting[-1]):
+            waiting.clear()
+        needed = place_of(part).reasoning_index
+        keeps_id = needed is None or needed in replayed
+        keeps_id = keeps_id or needed in {place_of(reasoning).item_index for reasoning in waiting}
+        if not keeps_id and isinstance(part, Custom | Media):
             continue
-        for one in thought:
-            gone_back.add(place_of(one).at)
-            yield Replayed(one, True)
-        thought.clear()
+        for reasoning in waiting:
+            replayed.add(place_of(reasoning).item_index)
+            yield ReplayedPart(reasoning, True)
+        waiting.clear()
         last = part
-        yield Replayed(part, known)
-    loose = quirks.reasoning_replay is ReasoningReplay.ANY
-    if loose and thought and last is not None and _follows(thought[0], last):
-        # OpenRouter sends a signature of what is said, or called, as reasoning after it.
-        for one in thought:
-            yield Replayed(one, True)
+        yield ReplayedPart(part, keeps_id)
+    takes_any = quirks.reasoning_replay is ReasoningReplay.ANY
+    if takes_any and waiting and last is not None and _follows(waiting[0], last):
+        # OpenRouter sends the signature of a text or a call as reasoning after it.
+        for reasoning in waiting:
+            yield ReplayedPart(reasoning, True)
 
 
 def _follows(part: Part, before: Part) -> bool:
-    at, then = place_of(part).at, place_of(before).at
-    return then is None or at == then + 1
+    index, index_before = place_of(part).item_index, place_of(before).item_index
+    return index_before is None or index == index_before + 1
 
 
-def _is_worth_it(part: Reasoning, quirks: Quirks, *, stored: bool) -> bool:
-    """Whether reasoning means anything to the vendor."""
+def _is_meaningful(part: Reasoning, quirks: Quirks, *, stored: bool) -> bool:
+    """Whether the vendor can make use of reasoning."""
     item = item_of(part)
     if item is None:
         return False
@@ -122,8 +131,8 @@ def _is_worth_it(part: Reasoning, quirks: Quirks, *, stored: bool) -> bool:
         case ReasoningReplay.TEXT:
             return bool(item.get("content"))
         case ReasoningReplay.ANY:
-            held = ("encrypted_content", "content", "summary")
-            return any(item.get(name) for name in held) or (stored and bool(item.get("id")))
+            fields = ("encrypted_content", "content", "summary")
+            return any(item.get(name) for name in fields) or (stored and bool(item.get("id")))
 
 
 def _is_writable(part: Part, answered: frozenset[str]) -> bool:
@@ -142,7 +151,7 @@ def _is_writable(part: Part, answered: frozenset[str]) -> bool:
 
 
 def awaited_id(part: Part) -> str | None:
-    """The id by which the client must answer an item of the vendor's; None if it need not."""
+    """The id under which the client must answer an item of the vendor's; None if it need not."""
     if not isinstance(part, Custom) or not isinstance(part.value, dict):
         return None
     value = part.value
@@ -158,32 +167,50 @@ def awaited_id(part: Part) -> str | None:
     return wanted if isinstance(wanted, str) else ""
 
 
-def answer_ids(part: Part) -> Iterator[str]:
-    """The ids of what an item answers, if it answers one of the vendor's own tools."""
+def awaited_before(items: Sequence[Item], at: int) -> frozenset[str]:
+    """The ids under which the client must answer the last assistant item before an item."""
+    for before in range(at - 1, -1, -1):
+        if items[before].kind is ItemKind.ASSISTANT:
+            ids = map(awaited_id, items[before].parts)
+            return frozenset(awaited for awaited in ids if awaited is not None)
+    return frozenset()
+
+
+def answers(part: Part) -> Iterator[str]:
+    """The ids that a part answers, where it answers one of the vendor's own tools."""
     if not isinstance(part, Custom) or not isinstance(part.value, dict):
         return
     if str(part.value.get("type")).endswith(("_output", "_response")):
         for name in ("call_id", "id", "approval_request_id"):
-            if isinstance(found := part.value.get(name), str):
-                yield found
+            if isinstance(answered := part.value.get(name), str):
+                yield answered
 
 
-def answers_after(items: Sequence[Item], at: int) -> tuple[frozenset[str], bool]:
-    """What the items after an assistant item, and the item itself, answer.
-
-    Returns:
-        The ids, and whether more answers may come: the conversation has not gone on yet.
-    """
-    found = {one for part in items[at].parts for one in answer_ids(part)}
+def answered_after(items: Sequence[Item], at: int) -> frozenset[str]:
+    """The ids that an assistant item, and the items up to the next one, answer."""
+    answered = {call_id for part in items[at].parts for call_id in answers(part)}
     for following in items[at + 1 :]:
         if following.kind is ItemKind.ASSISTANT:
-            return frozenset(found), False
-        found.update(one for part in following.parts for one in answer_ids(part))
-    return frozenset(found), True
+            break
+        answered.update(call_id for part in following.parts for call_id in answers(part))
+    return frozenset(answered)
+
+
+def may_yet_be_answered(items: Sequence[Item], at: int) -> bool:
+    """Whether items that follow later may answer the last assistant item, up to which `at` counts.
+
+    Then what is written of that item, and of those after it, may change.
+    """
+    following = range(at + 1, len(items))
+    if any(items[later].kind is ItemKind.ASSISTANT for later in following):
+        return False
+    if items[at].kind is ItemKind.ASSISTANT:
+        return any(awaited_id(part) is not None for part in items[at].parts)
+    return bool(awaited_before(items, at))
 
 
 def is_content(part: Part) -> bool:
-    """Whether a part is a piece of a message, rather than an item of its own."""
+    """Whether a part is a piece of a message, and not an item of its own."""
     if isinstance(part, Custom):
         return part.kind.startswith(CONTENT_PREFIX)
     return isinstance(part, Text | Structured)

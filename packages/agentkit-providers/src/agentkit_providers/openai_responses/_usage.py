@@ -1,4 +1,4 @@
-"""Usage: the vendors' counts, made disjoint."""
+"""Usage: the vendors' token counts, made disjoint."""
 
 from __future__ import annotations
 
@@ -6,34 +6,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentkit_core import TokenUsage, Usage
-from agentkit_providers._protocol_kit._usage_fields import cost_of, count, counts_in
+from agentkit_providers._protocol_kit._usage_fields import count, nested_counts, reported_cost
 from agentkit_providers.openai_responses._metadata_keys import USAGE_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
 
 
-def usage_of(raw: Mapping[str, Any], quirks: Quirks) -> Usage | None:
-    """Read one report; None when it holds no count.
+def parse_usage(report: Mapping[str, Any], quirks: Quirks) -> Usage | None:
+    """Read a usage report.
 
-    Cached tokens are part of the prompt's count and are taken out of it; reasoning is part of the
-    output's count at every vendor.
+    The vendors' input count includes cached tokens, which are subtracted. The output count includes
+    reasoning at every vendor.
+
+    Args:
+        report: The vendor's report.
+        quirks: How the vendor differs from OpenAI.
+
+    Returns:
+        None where the report holds no count.
     """
-    prompt, output = count(raw, "input_tokens"), count(raw, "output_tokens")
+    prompt, output = count(report, "input_tokens"), count(report, "output_tokens")
     if prompt is None and output is None:
         return None
-    details = counts_in(raw, "input_tokens_details")
-    cached, written = count(details, "cached_tokens"), count(details, "cache_write_tokens")
-    cost = cost_of(raw, quirks.cost_currency)
+    details = nested_counts(report, "input_tokens_details")
+    cached, cache_write = count(details, "cached_tokens"), count(details, "cache_write_tokens")
+    cost = reported_cost(report, quirks.cost_currency)
     return Usage(
         tokens=TokenUsage(
-            input=None if prompt is None else max(0, prompt - (cached or 0) - (written or 0)),
+            input=None if prompt is None else max(0, prompt - (cached or 0) - (cache_write or 0)),
             output=output,
             cache_read=cached,
-            cache_write=written,
-            reasoning=count(counts_in(raw, "output_tokens_details"), "reasoning_tokens"),
+            cache_write=cache_write,
+            reasoning=count(nested_counts(report, "output_tokens_details"), "reasoning_tokens"),
         ),
         cost=cost,
         requests=1,
         reported_requests=1,
         priced_requests=1 if cost.amounts else 0,
-        metadata={USAGE_KEY: dict(raw)},
+        metadata={USAGE_KEY: dict(report)},
     )

@@ -1,4 +1,4 @@
-"""One request as a transport takes it: all that the network has to know."""
+"""One HTTP call, as the transports take it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ from agentkit_core.provider import ResponseDecoder
 
 
 class Call:
-    """One request, ready for the network; it holds the key, so it shows nothing of itself.
+    """One HTTP call, ready to be sent. It holds the key, so its `repr` shows none of its fields.
 
     Args:
-        url: Whole, without a key in it.
-        headers: All of them, the key's among them.
-        decoder: Makes the decoder of the answer, given whether it comes in pieces.
-        refused: Says what an answer with a status other than 2xx means, given status, headers
-            (names in lower case) and body, cut where it is long.
+        method: The HTTP method.
+        url: The whole URL, without a key in it.
+        headers: All headers, the key's among them.
+        body: The body.
+        timeouts: How long to wait.
+        streamed: Whether the request asks for a stream.
+        decoder: Makes the decoder of the response, given whether the response is streamed.
+        classify: Classifies an HTTP error response by its status, its headers (names in lower case)
+            and its body, which is cut where it is long.
         metadata: What the encoder decided; goes into the metadata of the last event.
-        secrets: Values that must not show in any failure.
+        secrets: Values that no failure may show.
     """
 
     __slots__ = (
         "body",
+        "classify",
         "decoder",
         "headers",
         "metadata",
         "method",
-        "refused",
         "secrets",
         "streamed",
         "timeouts",
@@ -44,7 +48,7 @@ class Call:
         timeouts: Timeouts,
         streamed: bool,
         decoder: Callable[[bool], ResponseDecoder],
-        refused: Callable[[int, Mapping[str, str], bytes], ProviderFailure],
+        classify: Callable[[int, Mapping[str, str], bytes], ProviderFailure],
         metadata: MetadataMap,
         secrets: tuple[str, ...],
     ) -> None:
@@ -55,6 +59,6 @@ class Call:
         self.timeouts = timeouts
         self.streamed = streamed
         self.decoder = decoder
-        self.refused = refused
+        self.classify = classify
         self.metadata = metadata
         self.secrets = secrets

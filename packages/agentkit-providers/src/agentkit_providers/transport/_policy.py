@@ -242,7 +242,7 @@ class Reading:
         # Before it is cut to what is kept, lest half a key stays.
         for secret in self._call.secrets:
             body = body.replace(secret.encode(), b"[secret]")
-        return self._failed(self._call.refused(status, headers, body))
+        return self._failed(self._call.classify(status, headers, body))
 
     def deadline(self) -> Deadline | None:
         """The next of the limits that the HTTP client does not keep."""

@@ -1,0 +1,75 @@
+"""What the projections of all protocols have in common: one protocol, as one vendor speaks it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from agentkit_core import MetadataMap, ModelRequest, ProviderFailure
+from agentkit_core.provider import RequestEncoder, ResponseDecoder, Target, WireRequest
+from agentkit_providers.failures._classify import classify_http
+
+Q = TypeVar("Q")
+
+
+class VendorProjection(ABC, Generic[Q]):
+    """A protocol as one vendor speaks it; see `agentkit_core.provider.Projection`.
+
+    Args:
+        provider: Who is asked; goes into the provenance of the responses.
+        quirks: How the vendor differs from the protocol's defaults.
+    """
+
+    api: ClassVar[str]
+    """The protocol's name."""
+
+    def __init__(self, provider: str, quirks: Q) -> None:
+        self.provider = provider
+        self.quirks = quirks
+
+    @abstractmethod
+    def target(self, model: str) -> Target:
+        """Say what the vendor's model can be sent."""
+
+    @abstractmethod
+    def encoder(self) -> RequestEncoder:
+        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+
+    @abstractmethod
+    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
+        """Make a decoder for the response to this request, streamed or whole."""
+
+    def encode(self, request: ModelRequest, /) -> WireRequest:
+        """Write a request; see `agentkit_core.provider.Projection`.
+
+        Raises:
+            UnsupportedContent: The request requires something that the vendor cannot do.
+        """
+        return self.encoder().encode(request)
+
+    def failure(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, now_s: float | None = None
+    ) -> ProviderFailure:
+        """Say what kind of failure an HTTP error response is.
+
+        Args:
+            status: The HTTP status.
+            headers: The response's headers, names in any case.
+            body: The body as far as it was read; may be empty, cut, or not JSON.
+            now_s: Seconds since 1970, to read waits that name a moment. None goes by the
+                response's own `date` header.
+        """
+        return classify_http(status, headers, body, now_s=now_s)
+
+    def service_tier(self, metadata: MetadataMap) -> str | None:
+        """Read in which service tier a response was given.
+
+        Args:
+            metadata: The metadata of the response's last event.
+
+        Returns:
+            The vendor's word; None where the response does not say.
+        """
+        tier: Any = metadata.get(f"{self.api}.service_tier")
+        return tier if isinstance(tier, str) else None

@@ -1,0 +1,69 @@
+"""The parts of one response while they grow: its blocks, by their index.
+
+How each type of block grows is in `_blocks`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentkit_core.provider import ModelEvent, PartId
+from agentkit_providers._protocol_kit._lenient_values import text_or_empty
+from agentkit_providers.anthropic_messages._blocks import Block, open_block
+
+
+class ResponseParts:
+    """Reads the blocks of one response."""
+
+    def __init__(self) -> None:
+        self.open: dict[int, Block] = {}
+        """The open blocks by their index, in the order in which they began."""
+        self._part_count = 0
+        self._call_ids: set[str] = set()
+        self._has_surrogates = False
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether there are tool calls for the client."""
+        return bool(self._call_ids)
+
+    def expect_surrogates(self) -> None:
+        """Take note that texts may hold lone surrogates, as only lenient reading lets through."""
+        self._has_surrogates = True
+        for block in self.open.values():
+            block.has_surrogates = True
+
+    def begin(self, index: int, block: dict[str, Any], out: list[ModelEvent]) -> None:
+        """Take a block that begins, with its type. An open block at its index has ended."""
+        before = self.open.pop(index, None)
+        if before is not None:
+            before.close(out)
+        part_id = PartId(f"part-{self._part_count}")
+        self._part_count += 1
+        opened = open_block(block, part_id, self._call_id, out)
+        if opened is not None:
+            opened.has_surrogates = self._has_surrogates
+            self.open[index] = opened
+
+    def finish(self, index: int, out: list[ModelEvent]) -> None:
+        """Take note that a block has ended; commit its part."""
+        block = self.open.pop(index, None)
+        if block is not None:
+            block.close(out)
+
+    def close(self, out: list[ModelEvent]) -> None:
+        """Commit all open parts: the response has ended."""
+        for block in self.open.values():
+            block.close(out)
+        self.open.clear()
+
+    def _call_id(self, wire_id: Any) -> str:
+        """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
+
+        New ids are unique in the response only; whoever keeps a transcript makes them unique there.
+        """
+        call_id, number = text_or_empty(wire_id), len(self._call_ids)
+        while not call_id or call_id in self._call_ids:
+            call_id, number = f"call_{number}", number + 1
+        self._call_ids.add(call_id)
+        return call_id
