@@ -92,9 +92,14 @@ def all_classes() -> set[str]:
 
 
 def missing_pages(text: str, page: Path) -> Iterator[str]:
-    """Find the links inside the project that lead nowhere."""
+    """Find the links inside the project that lead nowhere, or out of the documentation.
+
+    `nox -s site` builds the documentation from `docs/` alone.
+    """
+    docs = ROOT / "docs"
     for target in LINK.findall(text):
-        if not (page.parent / target).exists():
+        path = (page.parent / target).resolve()
+        if not path.exists() or (docs in page.parents and docs not in path.parents):
             yield target
 
 
@@ -154,6 +159,10 @@ def test_what_is_missing_is_noticed() -> None:
     assert [*missing_files(text, page)] == ["agentkit_core/_nothing.py", "examples/nothing/"]
     assert [*missing_names(text)] == ["agentkit_core.nothing", "agentkit_core.Nothing"]
     assert [*missing_pages(text, page)] == ["docs/nothing.md"]
+
+    assert [*missing_pages("[1](../README.md) [2](tour.md)", ROOT / "docs" / "index.md")] == [
+        "../README.md"
+    ]
 
     text = "`Nothing`, `Item.nothing`, `Item.text`, `KeyboardInterrupt`, `None`, `OPENAI_API_KEY`"
     assert [*missing_classes(text)] == ["Nothing", "Item.nothing"]
