@@ -58,7 +58,7 @@ def perform(effect: Effect, state: State) -> Input | None:
             return ToolDone(effect_id, ToolResult(call.id, TextOutput(str(total))))
         case Emit(event=event):
             print(type(event).__name__)
-        case Yield(step=Finished(result=result)):
+        case Yield(status=Finished(result=result)):
             print(f"answer: {result.text}")
         case _:
             pass

@@ -148,7 +148,7 @@ class Ledger:
     def see_effect(self, effect: Effect, one: Walked) -> None:
         if self.over:
             match effect:
-                case Emit(event=Diagnostic()) | Yield(step=Closed()):
+                case Emit(event=Diagnostic()) | Yield(status=Closed()):
                     pass
                 case _:
                     raise AssertionError(f"{effect} follows the end of the run")
@@ -172,7 +172,7 @@ class Ledger:
                 else:
                     assert turn_id == self.turn, "events carry the turn they belong to"
                 self.over = self.over or isinstance(event, RunFinished)
-            case Yield(step=step):
+            case Yield(status=step):
                 if isinstance(step, Finished):
                     assert step.result == self.result, "the host is handed what was told"
             case Abort(id=effect_id):

@@ -140,7 +140,7 @@ class Rig:
         self.effects += effects
         if self.prepares and after.phase is Phase.PREPARING and after.turn is not None:
             assert after.turn.effect_id is not None
-            return self.give(Prepared(after.turn.effect_id, {"t": "1"}))
+            return self.give(Prepared(after.turn.effect_id, tools={"t": "1"}))
         return self
 
     def forget(self) -> Rig:
@@ -319,7 +319,9 @@ class Rig:
 
     def mutated(self, *items: Item, error: str | None = None) -> Rig:
         made = items or None
-        return self.give(MutatorsDone(self.out(RunMutators).id, made, ("m",), error))
+        return self.give(
+            MutatorsDone(self.out(RunMutators).id, items=made, mutators=("m",), error=error)
+        )
 
     def checked(self, *items: Item) -> Rig:
         return self.give(FinishChecked(self.out(CheckFinish).id, items))

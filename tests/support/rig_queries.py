@@ -8,7 +8,7 @@ from support.rig import Rig
 
 def yields(rig: Rig) -> list[object]:
     """The statuses that the host was handed."""
-    return [effect.step for effect in rig.effects if isinstance(effect, Yield)]
+    return [effect.status for effect in rig.effects if isinstance(effect, Yield)]
 
 
 def runs(rig: Rig, call_id: str) -> int:

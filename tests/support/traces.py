@@ -53,7 +53,7 @@ def _token(effect: Effect) -> str:
             return "=rewrite"
         case Persist(items=items):
             return "+" + "/".join(item.kind.value for item in items)
-        case Yield(step=step):
+        case Yield(status=step):
             return f"<{_tag(step)}>"
         case CallModel():
             return "!call_model"

@@ -41,7 +41,7 @@ from agentkit_loop.agent._host_loop import (
     Wait,
 )
 from agentkit_loop.kernel import Continue, State, start
-from agentkit_loop.kernel._state import CallState
+from agentkit_loop.kernel._call_state import CallState
 
 GOES_ON = Post(Continue())
 

@@ -24,7 +24,7 @@ def test_case_01_of_approve_and_cancel_the_first_to_come_decides() -> None:
 
     rig = Rig().ask().answer("a").ask_for("a", "write").cancel().forget().resolve("write")
     assert rig.trace == "diagnostic"
-    assert "no approval 'write' is open" in str(rig.events[0])
+    assert "no call waits for approval 'write'" in str(rig.events[0])
 
 
 def test_case_02_a_round_waits_for_its_approval_when_all_siblings_are_done() -> None:

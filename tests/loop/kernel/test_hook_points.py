@@ -92,7 +92,9 @@ def test_a_prompt_that_says_nothing_begins_no_turn_and_says_so(items: tuple[Item
     rig = Rig().give(Submit(items, begin=True))
 
     assert rig.state.phase is Phase.IDLE
-    assert [effect.step for effect in rig.effects if isinstance(effect, Yield)] == [AwaitingInput()]
+    assert [effect.status for effect in rig.effects if isinstance(effect, Yield)] == [
+        AwaitingInput()
+    ]
     assert any(isinstance(event, InputRejected) for event in rig.events) == bool(items)
 
 
@@ -123,6 +125,6 @@ def test_what_is_different_of_the_tools_is_reported_and_the_first_offer_is_not()
 
 def test_tools_that_hooks_prepared_and_tools_that_a_driver_offers_are_compared() -> None:
     rig = Rig(LoopConfig(), prepares=False).ask()
-    rig.give(Prepared(rig.out(Prepare).id, {"read": "1"}))
+    rig.give(Prepared(rig.out(Prepare).id, tools={"read": "1"}))
 
     assert offered(rig, write="1") == [ToolCatalogChanged(added=("write",), removed=("read",))]

@@ -25,7 +25,7 @@ def test_mutators_that_were_lost_are_asked_again_and_told_of_once() -> None:
     rig = Rig(hooks=HookPoints(mutators=True)).ask().forget()
     late = rig.out(RunMutators).id
 
-    rig.crash().give(MutatorsDone(late, (Item.user("late"),))).mutated(Item.user("new"))
+    rig.crash().give(MutatorsDone(late, items=(Item.user("late"),))).mutated(Item.user("new"))
 
     assert rig.trace.startswith("run_started !run_mutators diagnostic =rewrite mutation_finished")
     assert rig.state.transcript[0].text == "new"
@@ -97,7 +97,7 @@ def test_someone_is_asked_whether_a_lost_tool_may_run_again(approve: bool, aside
     (ask,) = rig.state.pending_approvals
     assert (ask.kind, ask.call.name) == ("tool.lost", "tool_a")
     assert [one.background for one in rig.events if isinstance(one, ApprovalRequired)] == [aside]
-    assert "<approval_requested>" in rig.trace
+    assert "<waiting_for_approval>" in rig.trace
 
     rig.resolve(ask.id, approve=approve, reason="too dangerous")
 
@@ -147,7 +147,7 @@ def test_asks_queues_and_notices_need_nothing_after_a_crash() -> None:
         rig.state.inputs,
         rig.state.notices,
     ) == before
-    assert rig.trace == "run_started <approval_requested>"
+    assert rig.trace == "run_started <waiting_for_approval>"
 
 
 def test_an_answer_of_whoever_was_lost_comes_too_late() -> None:

@@ -43,5 +43,5 @@ def test_text_that_is_no_unicode_can_be_saved() -> None:
 
 
 def test_a_config_under_which_no_tool_could_run_is_refused() -> None:
-    with pytest.raises(ValueError, match="max_parallel is at least 1"):
+    with pytest.raises(ValueError, match="max_parallel is 0; use 1 or more"):
         LoopConfig(max_parallel=0)

@@ -126,9 +126,9 @@ def test_two_approvals_in_one_call_while_its_sibling_runs() -> None:
     rig.resolve("send").resolve("write").done("a")
 
     assert rig.trace == (
-        "approval_required:a approval_required:a <approval_requested> "
+        "approval_required:a approval_required:a <waiting_for_approval> "
         "!start_tool:b tool_execution_started:b tool_result_received:b "
-        "approval_resolved:a:approved <approval_requested> "
+        "approval_resolved:a:approved <waiting_for_approval> "
         "approval_resolved:a:approved !start_tool:a tool_execution_started:a "
         "tool_result_received:a +tool model_call_started !call_model"
     )
@@ -154,7 +154,7 @@ def test_an_open_approval_is_shown_as_often_as_the_host_wants_to_know() -> None:
 
     rig.give(Continue()).give(Continue())
 
-    assert rig.trace == "<approval_requested> <approval_requested>"
+    assert rig.trace == "<waiting_for_approval> <waiting_for_approval>"
 
 
 def test_what_the_approver_changed_is_what_runs_and_the_transcript_keeps_the_original() -> None:

@@ -72,10 +72,12 @@ def test_case_15_a_limit_after_a_round_leaves_its_results_in_the_transcript() ->
 
 def test_case_20_a_catalogue_that_changed_is_told_before_the_model_is_asked() -> None:
     rig = Rig(prepares=False).ask()
-    rig.give(Prepared(rig.out(Prepare).id, {"read": "1", "write": "1"})).answer("a").refuse("a")
+    rig.give(Prepared(rig.out(Prepare).id, tools={"read": "1", "write": "1"})).answer("a").refuse(
+        "a"
+    )
     assert not any(isinstance(one, ToolCatalogChanged) for one in rig.events)
 
-    rig.forget().give(Prepared(rig.out(Prepare).id, {"read": "2", "send": "1"}))
+    rig.forget().give(Prepared(rig.out(Prepare).id, tools={"read": "2", "send": "1"}))
 
     assert rig.events[0] == ToolCatalogChanged(("send",), ("write",), ("read",))
     assert rig.trace == "tool_catalog_changed model_call_started !call_model"

@@ -106,9 +106,9 @@ def of_state(state: State) -> dict[str, Any]:
 
 def of_told(told: Told) -> list[Any]:
     match told:
-        case Yield(step=WaitingForApproval(requests=requests, background=background)):
+        case Yield(status=WaitingForApproval(requests=requests, background=background)):
             return ["waiting", [of_request(request) for request in requests], sorted(background)]
-        case Yield(step=status):
+        case Yield(status=status):
             return [type(status).__name__]
         case Emit(event=ApprovalRequired(request=request, background=in_background), number=number):
             return [

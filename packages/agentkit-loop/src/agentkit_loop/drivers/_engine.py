@@ -290,7 +290,7 @@ def _persist(engine: Engine, effect: Persist) -> None:
 
 
 def _yield(engine: Engine, effect: Yield) -> None:
-    engine.host_queue.put(effect.step)
+    engine.host_queue.put(effect.status)
 
 
 def _abort(engine: Engine, effect: Abort) -> None:

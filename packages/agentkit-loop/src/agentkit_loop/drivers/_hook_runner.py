@@ -66,7 +66,7 @@ class HookRunner:
     def prepare(self, effect: Prepare, state: State, executor: Executor) -> Prepared:
         """Build the next request when no hook is called before it."""
         self._request = _build_request(state, executor)
-        return Prepared(effect.id, self._digests_of(self._request))
+        return Prepared(effect.id, tools=self._digests_of(self._request))
 
     async def run(
         self, effect: RunMutators | Prepare | CheckFinish, state: State, executor: Executor
@@ -112,7 +112,7 @@ class HookRunner:
         if isinstance(outcome, EndTurn):
             return Prepared(effect.id, stop=True)
         self._request = outcome
-        return Prepared(effect.id, self._digests_of(outcome))
+        return Prepared(effect.id, tools=self._digests_of(outcome))
 
     async def _check_finish(self, effect: CheckFinish, state: State) -> FinishChecked:
         answer, facts = state.transcript[-1], RunFacts.of(state)

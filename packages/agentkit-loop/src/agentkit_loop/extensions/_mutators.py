@@ -60,7 +60,7 @@ async def mutate(
             names.append(_name_of(mutator))
     if not names:
         return MutatorsDone(effect.id)
-    return MutatorsDone(effect.id, items, tuple(names))
+    return MutatorsDone(effect.id, items=items, mutators=tuple(names))
 
 
 def _name_of(mutator: Mutator) -> str:

@@ -5,6 +5,7 @@ and the effects to carry out. No clock, no randomness, no I/O. An `Agent` and it
 for you.
 """
 
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._effects import (
     Abort,
     AnsweredEffect,
@@ -53,7 +54,7 @@ from agentkit_loop.kernel._inputs import (
     Unqueue,
 )
 from agentkit_loop.kernel._model_request import model_request
-from agentkit_loop.kernel._state import CallState, CallStatus, HookPoints, State, TurnState
+from agentkit_loop.kernel._state import HookPoints, State, TurnState
 from agentkit_loop.kernel._step import fork, resume, start, step
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition

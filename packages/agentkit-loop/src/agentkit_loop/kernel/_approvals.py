@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, Usage
 from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalResolved
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import StartTool
 from agentkit_loop.kernel._inputs import ToolAsked
-from agentkit_loop.kernel._state import CallState, CallStatus
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope, WaitingForApproval
 from agentkit_loop.kernel._tool_run import Resumption
 
@@ -21,7 +21,7 @@ LOST_KIND = "tool.lost"
 """The kind of the request whether a call that was lost may run again."""
 
 
-def granted_to(draft: Draft, call: CallState) -> tuple[ApprovalId, ...]:
+def approvals_of(draft: Draft, call: CallState) -> tuple[ApprovalId, ...]:
     """List what is approved for a call, by itself or for the whole session."""
     if not draft.grants:
         return call.granted
@@ -40,7 +40,7 @@ def request_approval(
     Returns:
         The call, `ready` if it has to wait for none of them.
     """
-    granted = granted_to(draft, call)
+    granted = approvals_of(draft, call)
     resume = call.resume or Resumption()
     pending = tuple(
         replace(request, call=call.call)
@@ -78,12 +78,12 @@ def yield_approvals(draft: Draft) -> bool:
         Whether there are any.
     """
     in_background = {call.id: call.pending_approvals for call in draft.background.values()}
-    calls = () if draft.running is None else draft.running.calls
+    calls = () if draft.current_turn is None else draft.current_turn.calls
     requests = (*in_background.values(), *(call.pending_approvals for call in calls))
     pending = tuple(request for of_call in requests for request in of_call)
     if pending:
         waiting = tuple(call_id for call_id, of_call in in_background.items() if of_call)
-        draft.give(WaitingForApproval(pending, waiting))
+        draft.yield_status(WaitingForApproval(pending, waiting))
     return bool(pending)
 
 
@@ -125,24 +125,24 @@ def grant(draft: Draft, call: CallState, approval_id: ApprovalId) -> CallState:
     return call
 
 
-def withdraw(draft: Draft, call: CallState) -> None:
+def withdraw_approvals(draft: Draft, call: CallState) -> None:
     """Report that nobody has to answer the pending approvals of a call any more."""
     for request in call.pending_approvals:
         draft.emit(ApprovalResolved(request.id, call.id, ApprovalOutcome.WITHDRAWN))
 
 
 def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
-    """Ask for a call to be run, with all that was answered."""
+    """Ask for a call to be run, with everything that people have approved and answered."""
     effect_id = draft.issue(
         lambda effect_id: StartTool(
             effect_id,
             call.call,
-            granted_to(draft, call),
+            approvals_of(draft, call),
             resume=call.resume,
             detaches=detaches,
         )
     )
-    # A tool that goes on says anew what it has used.
+    # A tool that runs again reports all of its usage again.
     return replace(
         call, status=CallStatus.RUNNING, effect_id=effect_id, started=True, spent=Usage()
     )
@@ -157,7 +157,7 @@ def _with_new_input(
 ) -> CallState:
     # What was granted for the old arguments does not count for the new ones. But the person who
     # gave these was asked about this kind of permission and is not asked about it again.
-    withdraw(draft, call)
+    withdraw_approvals(draft, call)
     return replace(
         call,
         call=replace(call.call, input=decision.input),

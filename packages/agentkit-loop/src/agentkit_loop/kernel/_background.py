@@ -1,8 +1,8 @@
-"""Background: calls that go on whatever turns do, from their placeholder to their notification.
+"""Background calls: they go on whatever turns do, and end with a notification for the model.
 
-They stand in `State.background`, running or asking, and may be answered in any phase. What comes
-of one waits as a notice for a safe point, so that nothing ever stands between an answer of the
-model and the results of its calls.
+`State.background` has them; each is running, or waits for a person, and may get an answer in any
+phase. What comes of one waits as a notice for a safe point, so that nothing ever stands between an
+answer of the model and the results of its calls.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from agentkit_core import (
     ToolResult,
 )
 from agentkit_loop.events import ToolResultReceived
-from agentkit_loop.kernel._approvals import start_tool, suspend, withdraw
+from agentkit_loop.kernel._approvals import start_tool, suspend, withdraw_approvals
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import CANCELLED, DENIED, TIMED_OUT, error_result
 from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
+from agentkit_loop.kernel._effects import EffectId
 from agentkit_loop.kernel._inputs import ToolAsked
-from agentkit_loop.kernel._state import CallState, CallStatus
 from agentkit_loop.kernel._status import AwaitingInput
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import begin_turn
@@ -40,33 +41,89 @@ PLACEHOLDER: Final = (
     "it again for that."
 )
 CALL_ID_KEY: Final = "agentkit.call_id"
-"""In the metadata of a notification: the call that is over."""
+"""In the metadata of a notification: the id of the call that has ended."""
 FAILED_KEY: Final = "agentkit.is_error"
 """In the metadata of a notification: whether that call failed."""
 
 
-def finished(draft: Draft, result: ToolResult) -> Phase:
-    """A background call is over: tell it, and leave a notice for the model.
+def finish_call(draft: Draft, result: ToolResult) -> Phase:
+    """End a background call and leave a notice for the model.
 
     Returns:
-        The phase: a turn begins where none runs and the configuration wants it.
+        The phase. A turn begins if none runs and the configuration says so.
     """
-    call = terminate(draft, result)
+    call = _end_call(draft, result)
     draft.notices += (_notification(call, result),)
     if draft.phase is not Phase.IDLE:
         return draft.phase
     if draft.config.background_done is BackgroundDone.CONTINUE:
         return begin_turn(draft)
-    draft.give(AwaitingInput(len(draft.notices)))
+    draft.yield_status(AwaitingInput(len(draft.notices)))
     return Phase.IDLE
 
 
-def terminate(draft: Draft, result: ToolResult) -> CallState:
-    """Take a call out of the background with its one result; what it waited for is given up."""
+def suspend_call(draft: Draft, call: CallState, answer: ToolAsked) -> Phase:
+    """Let a background call wait that stopped to ask; no turn waits for it."""
+    draft.abort(call.timeout_id)
+    call = suspend(draft, replace(call, effect_id=None, timeout_id=None), answer, background=True)
+    return resume_call(draft, call)
+
+
+def resume_call(draft: Draft, call: CallState) -> Phase:
+    """Run a background call again if all of its approvals are answered."""
+    if call.status is CallStatus.READY:
+        call = start_tool(draft, call, detaches=True)
+    draft.set_background(call)
+    return draft.phase
+
+
+def deny_call(draft: Draft, call: CallState, reason: str | None) -> Phase:
+    """End a background call because a person denied what it asked for."""
+    draft.set_background(call)
+    text = reason or DENIED.format(name=call.name)
+    return finish_call(draft, error_result(call, text, ToolFailure.PERMISSION_DENIED, started=True))
+
+
+def cancel_call(draft: Draft, call: CallState) -> Phase:
+    """End a background call because the host cancelled it."""
+    text = CANCELLED.format(name=call.name)
+    return finish_call(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
+
+
+def time_out_call(draft: Draft, call: CallState) -> Phase:
+    """End a background call because it has run for as long as it may."""
+    text = TIMED_OUT.format(name=call.name, seconds=call.rules.timeout_s or 0)
+    return finish_call(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
+
+
+def end_all_calls(draft: Draft) -> None:
+    """End every background call without a notice: the session is over, or forgets them."""
+    for call in list(draft.background.values()):
+        text = CANCELLED.format(name=call.name)
+        _end_call(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
+
+
+def find_call_of(draft: Draft, effect_id: EffectId) -> CallState | None:
+    """Find the background call that waits for an effect; None if it is not one of theirs."""
+    for call in draft.background.values():
+        if effect_id in (call.effect_id, call.timeout_id):
+            return call
+    return None
+
+
+def call_of(draft: Draft, effect_id: EffectId) -> CallState:
+    """Return the background call that waits for an effect, which must be there."""
+    call = find_call_of(draft, effect_id)
+    assert call is not None, f"effect {effect_id} is out, but no call waits for it"  # noqa: S101
+    return call
+
+
+def _end_call(draft: Draft, result: ToolResult) -> CallState:
+    """Take a call out of the background with its one result, and abort what it waited for."""
     call = draft.drop_background(result.call_id)
     draft.abort(call.effect_id)
     draft.abort(call.timeout_id)
-    withdraw(draft, call)
+    withdraw_approvals(draft, call)
     if result.usage is not None:
         draft.add_usage(result.usage)
     draft.add_tools(result.added_tools)
@@ -74,63 +131,11 @@ def terminate(draft: Draft, result: ToolResult) -> CallState:
     return call
 
 
-def asks(draft: Draft, call: CallState, given: ToolAsked) -> Phase:
-    """A background call stops and asks; no turn waits for it."""
-    draft.abort(call.timeout_id)
-    call = suspend(draft, replace(call, effect_id=None, timeout_id=None), given, background=True)
-    if call.status is CallStatus.READY:
-        call = start_tool(draft, call, detaches=True)
-    draft.set_background(call)
-    return draft.phase
-
-
-def resolved(draft: Draft, call: CallState) -> Phase:
-    """A background call that asked has all its answers: it goes on."""
-    if call.status is CallStatus.READY:
-        call = start_tool(draft, call, detaches=True)
-    draft.set_background(call)
-    return draft.phase
-
-
-def denied(draft: Draft, call: CallState, reason: str | None) -> Phase:
-    """A background call may not go on."""
-    draft.set_background(call)
-    text = reason or DENIED.format(name=call.name)
-    return finished(draft, error_result(call, text, ToolFailure.PERMISSION_DENIED, started=True))
-
-
-def cancelled(draft: Draft, call: CallState) -> Phase:
-    """The host does not want a background call any more."""
-    text = CANCELLED.format(name=call.name)
-    return finished(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
-
-
-def timed_out(draft: Draft, call: CallState) -> Phase:
-    """A background call has run for as long as it may."""
-    text = TIMED_OUT.format(name=call.name, seconds=call.rules.timeout_s or 0)
-    return finished(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
-
-
-def terminate_all(draft: Draft) -> None:
-    """End every background call: the session is over, or forgets them."""
-    for call in list(draft.background.values()):
-        text = CANCELLED.format(name=call.name)
-        terminate(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
-
-
-def owner_of(draft: Draft, effect_id: str) -> CallState | None:
-    """Find the background call that waits for an effect."""
-    for call in draft.background.values():
-        if effect_id in (call.effect_id, call.timeout_id):
-            return call
-    return None
-
-
 def _notification(call: CallState, result: ToolResult) -> Item:
     word = "failed" if result.is_error else "is done"
-    text, more = _content(result)
+    text, parts = _content_of(result)
     head = f"Background call {call.id} of {call.name} {word}:"
-    item = Item.notification(f"{head}\n{text}" if text else head, *more)
+    item = Item.notification(f"{head}\n{text}" if text else head, *parts)
     return replace(item, metadata=_metadata(call.id, result))
 
 
@@ -138,7 +143,8 @@ def _metadata(call_id: ToolCallId, result: ToolResult) -> dict[str, object]:
     return {CALL_ID_KEY: call_id, FAILED_KEY: result.is_error}
 
 
-def _content(result: ToolResult) -> tuple[str, tuple[Part, ...]]:
+def _content_of(result: ToolResult) -> tuple[str, tuple[Part, ...]]:
+    """The text of a result, and what of it is not text."""
     match result.output:
         case TextOutput() | StructuredOutput():
             return result.text, ()
@@ -146,5 +152,5 @@ def _content(result: ToolResult) -> tuple[str, tuple[Part, ...]]:
             text = "\n".join(part.text for part in parts if isinstance(part, Text))
             return text, tuple(part for part in parts if not isinstance(part, Text))
         case FilesOutput(files=files):
-            more: tuple[File, ...] = files
-            return "", more
+            others: tuple[File, ...] = files
+            return "", others

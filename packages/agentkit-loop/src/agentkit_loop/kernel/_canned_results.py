@@ -1,11 +1,11 @@
-"""Calls that the loop answers itself: what the model is told, and the result that says it."""
+"""Results of calls that the loop answers itself, and what they tell the model."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from agentkit_core import TextOutput, ToolFailure, ToolResult
-from agentkit_loop.kernel._state import CallState
+from agentkit_loop.kernel._call_state import CallState
 
 CUT_OFF: Final = (
     "The arguments of this call were cut off by the output limit and nothing was executed. "
@@ -31,17 +31,17 @@ STEERED: Final = (
 DENIED: Final = "{name} was not executed: approval was denied."
 TIMED_OUT: Final = "{name} was stopped after {seconds:g} s; it may have had an effect."
 UNKNOWN: Final = (
-    "The outcome of {name} is unknown: whoever ran it was lost. It may have had an effect; find "
-    "out before you call it again."
+    "The outcome of {name} is unknown: the process that ran it was lost. It may have had an "
+    "effect; find out before you call it again."
 )
 RUN_AGAIN: Final = "run {name} again, though it may have had its effect already"
-"""What a person is asked about a call that was lost."""
+"""What a person decides about a call that was lost."""
 
 
 def error_result(
     call: CallState, text: str, failure: ToolFailure, *, started: bool = False
 ) -> ToolResult:
-    """Make the result of a call that the loop answers itself, with what it spent until now."""
+    """Make the result of a call that the loop answers itself, with what the call used so far."""
     return ToolResult(
         call_id=call.id,
         output=TextOutput(text),

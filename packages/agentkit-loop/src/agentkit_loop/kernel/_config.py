@@ -1,103 +1,113 @@
-"""Config: how a run behaves. Part of the state, so that a saved run goes on as it began."""
+"""Configuration: how a run behaves. Part of the state, so a resumed run keeps its behaviour."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from msgspec import Struct
-
 from agentkit_core import RetryPolicy
+from agentkit_core.values import Record, StringEnum
 from agentkit_loop.kernel._limits import Limits
 
 
-class Execution(StrEnum):
-    """How the calls of a round are run. A tool that is `exclusive` runs alone either way."""
+class Execution(StringEnum):
+    """How the tool calls of one round run. A tool that is `exclusive` always runs alone."""
 
     PARALLEL = "parallel"
-    """Side by side, once all of the round are checked."""
+    """All at the same time, once the kernel has checked all of them."""
     READS_PARALLEL = "reads_parallel"
-    """The same for tools that are `read_only`; any other runs alone, in call order."""
+    """Tools that are `read_only` at the same time; every other tool alone, in call order."""
     SEQUENTIAL = "sequential"
     """One after another, in call order; each is checked when its turn comes."""
 
 
-class QueueMode(StrEnum):
-    """How much of what is queued goes in at a safe point."""
+class QueueMode(StringEnum):
+    """How many queued submissions enter the transcript at a safe point."""
 
     ALL = "all"
+    """All of them."""
     ONE = "one"
-    """The oldest submission only."""
+    """Only the oldest one."""
 
 
-class BusyInput(StrEnum):
-    """What becomes of input for the next turn while a turn runs."""
+class BusyInput(StringEnum):
+    """What happens to input for the next turn that comes while a turn runs."""
 
     QUEUE = "queue"
     """It waits for the next turn."""
     STEER = "steer"
     """It joins the running turn."""
     REJECT = "reject"
-    """It is refused."""
+    """It is rejected."""
 
 
-class SteerPolicy(StrEnum):
-    """What becomes of a round when steering arrives."""
+class SteerPolicy(StringEnum):
+    """What happens to the tool calls of a round when steering arrives."""
 
     AFTER_ROUND = "after_round"
-    """All of its calls are run; then the model reads what was said."""
+    """All of them run; then the model reads the steering."""
     SKIP_UNSTARTED = "skip_unstarted"
-    """Calls that do not run yet are answered as skipped."""
+    """Calls that are not running yet are skipped; the model is told so."""
 
 
-class BackgroundDone(StrEnum):
-    """What becomes of a background call that is over."""
+class BackgroundDone(StringEnum):
+    """What happens when a background call ends."""
 
     NOTIFY = "notify"
-    """The model is told at the start of the next turn, or after the next round."""
+    """The model is notified at the start of the next turn, or after the next round."""
     CONTINUE = "continue"
-    """The same, but a turn that would end goes on with it, and one begins where none runs."""
+    """In addition, a turn that would end continues, and a turn begins if none runs."""
 
 
-class MutatorFailure(StrEnum):
-    """What becomes of a turn whose mutators fail, or make a transcript that breaks a rule."""
+class MutatorFailure(StringEnum):
+    """What happens to a turn if a mutator raises, or returns a transcript that is not valid."""
 
     FAIL_TURN = "fail_turn"
+    """The turn ends with an error."""
     SKIP = "skip"
-    """The model is asked with the transcript as it was."""
+    """The turn continues with the transcript as it was."""
 
 
-class LostTool(StrEnum):
-    """What becomes of a call that was started by somebody who is gone.
+class LostTool(StringEnum):
+    """What happens to a call that had started when its process was lost.
 
-    Calls that may be repeated (tools that are `read_only` or `idempotent`) are run again.
+    By default, calls that may be repeated (tools that are `read_only` or `idempotent`) run again.
     """
 
     UNKNOWN = "unknown"
-    """All others: the model is told that the outcome is unknown."""
+    """Other calls do not run again; the model is told that their outcome is unknown."""
     ASK = "ask"
-    """All others: someone is asked whether to run it again."""
+    """For other calls, a person decides whether they run again."""
     NEVER_REPEAT = "never_repeat"
-    """Not even those are run again: the outcome of all is unknown."""
+    """No call runs again, not even one that may be repeated; the outcome of all is unknown."""
 
 
-class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a run behaves. All defaults are what most chat agents want.
+class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """How a run behaves. The defaults suit most chat agents.
 
     Raises:
-        ValueError: No tool could ever run, or a guard would end every turn.
+        ValueError: `max_parallel` is less than 1, or `max_identical_failures` less than 2.
 
     Attributes:
-        max_parallel: How many tools may run at a time, at least 1; None means all of a round.
-        steer_mode: The same for input that steers the running turn; None means as `queue_mode`.
-        yield_after_round: Whether the host gets the word after each round of tools.
-        keep_failed: Whether what came of an answer that failed for good is kept in the transcript,
-            without its tool calls; the turn's result has it either way.
-        reset_tool_choice: Whether a tool choice that forces a call applies to the first model call
-            of a turn only; otherwise the model is forced for ever, and the turn ends by a limit.
-        deny_ends_turn: Whether a turn ends after a round in which someone denied a call.
-        max_identical_failures: After how many calls in a row that fail in the very same way (tool,
-            arguments and error) a turn ends by the limit of this name, at least 2; None means
-            never.
+        execution: How the tool calls of one round run.
+        max_parallel: How many tools may run at the same time, at least 1; None means no limit.
+        queue_mode: How many queued submissions a new turn takes.
+        steer_mode: How many queued submissions the running turn takes at a safe point; None means
+            as `queue_mode`.
+        busy_input: What happens to input for the next turn that comes while a turn runs.
+        steer_policy: What happens to the tool calls of a round when steering arrives.
+        yield_after_round: Whether control returns to the host after each round of tools.
+        keep_failed: Whether the transcript keeps what came of an answer that failed for good,
+            without its tool calls. The result of the turn has it in any case.
+        reset_tool_choice: Whether a tool choice that forces a call applies only to the first model
+            call of a turn. Otherwise every answer has to be a tool call, and the turn can only end
+            by a limit.
+        deny_ends_turn: Whether a turn ends after a round in which a person denied a call.
+        background_done: What happens when a background call ends.
+        lost_tool: What happens to a call that had started when its process was lost.
+        on_mutator_error: What happens to a turn if a mutator fails.
+        max_identical_failures: How many calls in a row may fail in the same way (same tool, same
+            arguments, same error), at least 2. Then the turn ends by the limit of this name. None
+            means any number.
+        limits: How much one turn may use.
+        retry: When a failed model call is tried again.
     """
 
     execution: Execution = Execution.PARALLEL
@@ -119,7 +129,7 @@ class LoopConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if self.max_parallel is not None and self.max_parallel < 1:
-            raise ValueError(f"max_parallel is at least 1, or None, and not {self.max_parallel}")
-        guard = self.max_identical_failures
-        if guard is not None and guard < 2:
-            raise ValueError(f"max_identical_failures is at least 2, or None, and not {guard}")
+            raise ValueError(f"max_parallel is {self.max_parallel}; use 1 or more, or None")
+        failures = self.max_identical_failures
+        if failures is not None and failures < 2:
+            raise ValueError(f"max_identical_failures is {failures}; use 2 or more, or None")

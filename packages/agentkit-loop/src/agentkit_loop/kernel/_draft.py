@@ -1,6 +1,6 @@
-"""A draft: the next state while one step works on it, and the effects so far.
+"""The draft: the next state while one step works on it, and the effects so far.
 
-It is made from a state, changed by the phases, frozen into the next state and thrown away.
+A step makes a draft from the state, its handler changes it, and `freeze` returns the next state.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, ItemKind, ToolCallId, Transcript, Usage
 from agentkit_loop.events import Diagnostic, Event, ItemsAppended, TranscriptRewritten
+from agentkit_loop.kernel._call_state import CallState
 from agentkit_loop.kernel._config import QueueMode
 from agentkit_loop.kernel._effects import (
     Abort,
@@ -23,12 +24,26 @@ from agentkit_loop.kernel._effects import (
     Yield,
 )
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
-from agentkit_loop.kernel._state import Batch, CallState, State, TurnState
+from agentkit_loop.kernel._state import Batch, State, TurnState
 from agentkit_loop.kernel._status import SessionStatus
 
 
 class Draft:
-    """The next state in the making. Fields are those of `State` that may change."""
+    """The next state in the making.
+
+    Args:
+        state: The session before the step; it is not changed.
+        now: Milliseconds since the Unix epoch.
+
+    Attributes:
+        effects: What the step asks for so far, in order.
+        answered: The effect that the input answers; None if it answers none.
+        current_turn: The running turn; None if none runs.
+        event_count: How many events there have been.
+        effect_count: How many effects with an answer there have been.
+
+    All other attributes are the fields of `State` that a step may change.
+    """
 
     def __init__(self, state: State, *, now: int) -> None:
         self._before = state
@@ -53,22 +68,21 @@ class Draft:
         self.added_tools = state.added_tools
         self.turns = state.turns
         self.calls = state.calls
-        self.told = state.events
-        self.running = state.turn
-        self.issued = state.effects
+        self.event_count = state.events
+        self.current_turn = state.turn
+        self.effect_count = state.effects
         self.out = dict(state.out)
         self.effects: list[Effect] = []
         self.answered: AnsweredEffect | None = None
-        """The effect that the input answers; no longer in `out` if the answer was the last."""
 
     @property
     def turn(self) -> TurnState:
-        """The turn that runs; for phases in which there is one."""
-        assert self.running is not None, f"no turn in phase {self.phase}"  # noqa: S101
-        return self.running
+        """The running turn, in phases in which there is one."""
+        assert self.current_turn is not None, f"no turn in phase {self.phase}"  # noqa: S101
+        return self.current_turn
 
-    def frozen(self) -> State:
-        """Make the next state of it."""
+    def freeze(self) -> State:
+        """Return the next state."""
         return replace(
             self._before,
             config=self.config,
@@ -91,60 +105,64 @@ class Draft:
             added_tools=self.added_tools,
             turns=self.turns,
             calls=self.calls,
-            events=self.told,
-            turn=self.running,
-            effects=self.issued,
+            events=self.event_count,
+            turn=self.current_turn,
+            effects=self.effect_count,
             out=self.out,
         )
 
     def set_turn(self, **changes: Any) -> None:
-        """Change fields of the turn that runs."""
-        self.running = replace(self.turn, **changes)
+        """Change fields of the running turn."""
+        self.current_turn = replace(self.turn, **changes)
 
     # effects
 
     def emit(self, event: Event) -> None:
-        """Tell the reporters."""
-        self.told += 1
-        turn_id = None if self.running is None else self.running.id
-        self.effects.append(Emit(event, turn_id, self.told))
+        """Report an event."""
+        self.event_count += 1
+        turn_id = None if self.current_turn is None else self.current_turn.id
+        self.effects.append(Emit(event, turn_id, self.event_count))
 
-    def remark(self, event: Event) -> None:
-        """Tell the reporters what leaves no trace in the state, and so has no number."""
-        self.effects.append(Emit(event, None if self.running is None else self.running.id))
+    def emit_unnumbered(self, event: Event) -> None:
+        """Report an event that leaves no trace in the state, and so has no number."""
+        turn_id = None if self.current_turn is None else self.current_turn.id
+        self.effects.append(Emit(event, turn_id))
 
     def diagnose(self, message: str) -> None:
-        """Tell of something odd that changes nothing."""
+        """Report something unexpected that changes nothing."""
         self.emit(Diagnostic(message))
 
-    def give(self, step: SessionStatus) -> None:
-        """Give the host the word."""
-        self.effects.append(Yield(step))
+    def yield_status(self, status: SessionStatus) -> None:
+        """Return control to the host."""
+        self.effects.append(Yield(status))
 
     def issue(self, make: Callable[[EffectId], AnsweredEffect]) -> EffectId:
-        """Ask for an effect that is answered.
+        """Ask for an effect with an answer.
 
         Args:
-            make: Makes the effect, with the id that it gets.
+            make: Makes the effect with the id that it gets.
+
+        Returns:
+            That id.
         """
-        self.issued += 1
-        effect = make(EffectId(f"e{self.issued}"))
+        self.effect_count += 1
+        effect = make(EffectId(f"e{self.effect_count}"))
         self.out[effect.id] = effect
         self.effects.append(effect)
         return effect.id
 
-    def issue_again(self, effect: AnsweredEffect) -> EffectId:
-        """Ask once more, under another id, for an effect that was lost."""
+    def reissue(self, effect: AnsweredEffect) -> EffectId:
+        """Ask again, under a new id, for an effect that was lost."""
         return self.issue(lambda effect_id: replace(effect, id=effect_id))
 
     def abort(self, effect_id: EffectId | None) -> None:
-        """Give up an effect, if it is not answered yet; None does nothing."""
+        """Stop an effect if it is not answered yet; None does nothing."""
         if effect_id is not None and self.out.pop(effect_id, None) is not None:
             self.effects.append(Abort(effect_id))
 
     def add_usage(self, usage: Usage) -> None:
-        """Count a tool's own model calls for the turn that runs, or else for the next one."""
-        if self.running is None:
+        """Count a tool's own model calls for the running turn, or else for the next one."""
+        if self.current_turn is None:
             self.owed += usage
             return
         turn = self.turn
@@ -155,26 +173,26 @@ class Draft:
         )
 
     def add_tools(self, names: Iterable[str]) -> None:
-        """Offer the model tools that a result brought, from the next call on."""
+        """Offer the model tools that a result added, from the next call on."""
         self.added_tools += tuple(name for name in names if name not in self.added_tools)
 
-    # calls in the background
+    # background calls
 
     def set_background(self, call: CallState) -> None:
-        """Put a call in the background, or change the one that is there."""
+        """Put a call in the background, or change one that is there."""
         self.background = {**self.background, call.id: call}
 
     def drop_background(self, call_id: ToolCallId) -> CallState:
-        """Take a call out of the background."""
-        kept = dict(self.background)
-        call = kept.pop(call_id)
-        self.background = kept
+        """Remove a call from the background and return it."""
+        others = dict(self.background)
+        call = others.pop(call_id)
+        self.background = others
         return call
 
-    # transcript and lanes
+    # transcript and queues
 
     def append(self, *items: Item) -> None:
-        """Append items to the transcript and tell of it; those without a time get the step's."""
+        """Append items to the transcript; those without a time get the step's."""
         if not items:
             return
         stamped = tuple(
@@ -187,19 +205,19 @@ class Draft:
         self.emit(ItemsAppended(stamped, self.revision))
 
     def rewrite(self, transcript: Transcript) -> None:
-        """Put another transcript in the place of this one, and tell of it."""
-        gone = (call.id for item in self.transcript for call in item.tool_calls)
-        self.retired_calls |= {call_id for call_id in gone if transcript.call_at(call_id) is None}
-        if self.running is not None:
-            self.set_turn(produced=self.produced(), first=len(transcript))
+        """Replace the transcript by another one."""
+        before = (call.id for item in self.transcript for call in item.tool_calls)
+        self.retired_calls |= {call_id for call_id in before if transcript.call_at(call_id) is None}
+        if self.current_turn is not None:
+            self.set_turn(produced=self.turn_items(), first=len(transcript))
         self.transcript = transcript
         self.revision += 1
         items = transcript.items
         self.effects.append(Persist(items, self.revision, rewrite=True))
         self.emit(TranscriptRewritten(items, self.revision))
 
-    def produced(self) -> tuple[Item, ...]:
-        """The assistant and tool items of the turn so far."""
+    def turn_items(self) -> tuple[Item, ...]:
+        """Return the assistant and tool items of the turn so far."""
         turn = self.turn
         new = (self.transcript[at] for at in range(turn.first, len(self.transcript)))
         return turn.produced + tuple(
@@ -207,25 +225,26 @@ class Draft:
         )
 
     def is_call_known(self, call_id: ToolCallId) -> bool:
-        """Whether a call of that id was ever made here."""
+        """Whether the session ever had a call of that id."""
         return self.transcript.call_at(call_id) is not None or call_id in self.retired_calls
 
     def append_inputs(self) -> None:
-        """Move what waits for a turn into the transcript, as the queue mode says."""
-        taken, self.inputs = _drained(self.inputs, self.config.queue_mode)
-        self.append(*self._taken_notices(), *taken)
+        """Move notices and input for a turn into the transcript, as the queue mode says."""
+        items, self.inputs = _take(self.inputs, self.config.queue_mode)
+        self.append(*self._take_notices(), *items)
 
     def append_steer(self) -> None:
-        """Move notices and what steers the turn into the transcript, as the queue mode says."""
+        """Move notices and steering into the transcript, as the queue mode says."""
         mode = self.config.steer_mode or self.config.queue_mode
-        taken, self.steer = _drained(self.steer, mode)
-        self.append(*self._taken_notices(), *taken)
+        items, self.steer = _take(self.steer, mode)
+        self.append(*self._take_notices(), *items)
 
-    def _taken_notices(self) -> Iterable[Item]:
-        taken, self.notices = self.notices, ()
-        return taken
+    def _take_notices(self) -> Iterable[Item]:
+        notices, self.notices = self.notices, ()
+        return notices
 
 
-def _drained(lane: tuple[Batch, ...], mode: QueueMode) -> tuple[list[Item], tuple[Batch, ...]]:
-    count = len(lane) if mode is QueueMode.ALL else 1
-    return [item for batch in lane[:count] for item in batch], lane[count:]
+def _take(queue: tuple[Batch, ...], mode: QueueMode) -> tuple[list[Item], tuple[Batch, ...]]:
+    """Split a queue into the items that its mode takes and the rest."""
+    count = len(queue) if mode is QueueMode.ALL else 1
+    return [item for batch in queue[:count] for item in batch], queue[count:]

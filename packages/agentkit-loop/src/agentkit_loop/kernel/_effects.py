@@ -1,54 +1,67 @@
-"""Effects: what the kernel asks a driver to do, in one ordered list per step.
+"""Effects: what the kernel asks a driver to do, as one ordered list per step.
 
-    answered    RunMutators   MutatorsDone
-                Prepare       Prepared
-                CallModel     ModelResponded or ModelFailed
-                Preflight     PreflightAllowed, PreflightRefused or PreflightAsked
-                StartTool     Started?, ToolProgressed*, ToolSpent*, then ToolDone or ToolAsked
-                StartTimer    TimerFired
-                CheckFinish   FinishChecked
-    not         Abort, Emit, Persist, Yield
+    with an answer      answered by
+    RunMutators         MutatorsDone
+    Prepare             Prepared
+    CallModel           ModelResponded or ModelFailed
+    Preflight           PreflightAllowed, PreflightRefused or PreflightAsked
+    StartTool           ToolStarted?, ToolProgressed*, ToolSpent*, then ToolDone or ToolAsked
+    StartTimer          TimerFired
+    CheckFinish         FinishChecked
 
-An effect that is answered has an id and stands in `State.out` until it is answered or aborted;
-an answer to any other id is late and changes nothing. All of them may be carried out again
-after a crash, except a tool that was started.
+    without an answer   Abort, Emit, Persist, Yield
+
+An effect with an answer has an id, and is in `State.out` until it is answered or aborted. An answer
+to any other id is late and changes nothing. After a crash all of them may be performed again,
+except a tool that has started.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NewType
 
-from msgspec import Struct
-
 from agentkit_core import ApprovalId, Item, ToolCall, ToolCallId, TurnId
+from agentkit_core.values import Record, StringEnum
 from agentkit_loop.events import Event, MutationPoint
 from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.kernel._tool_run import Resumption
 
 EffectId = NewType("EffectId", str)
-"""One effect that is answered: `e1`, `e2`, … in a session."""
+"""The id of an effect with an answer: `e1`, `e2`, … in each session."""
 
 
-class _Effect(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+class _Effect(Record, frozen=True, omit_defaults=True, tag_field="type"):
     pass
 
 
 class RunMutators(_Effect, frozen=True, tag="run_mutators"):
-    """Show the transcript to the mutators, one after another, each what the last one made."""
+    """Run the mutators, one after another; each gets the transcript that the one before returned.
+
+    Attributes:
+        id: The id of this effect, for its answer.
+        point: Where in the turn they run.
+    """
 
     id: EffectId
     point: MutationPoint
 
 
 class Prepare(_Effect, frozen=True, tag="prepare"):
-    """Make the next request: look at the tools, run the hooks; `model_request` is its ground."""
+    """Build the next model request, starting from `model_request`, and run the hooks on it.
+
+    Attributes:
+        id: The id of this effect, for its answer.
+    """
 
     id: EffectId
 
 
 class CallModel(_Effect, frozen=True, tag="call_model"):
-    """Send the request that was prepared, and read the answer."""
+    """Send the request to the model and read the response.
+
+    Attributes:
+        id: The id of this effect, for its answer.
+    """
 
     id: EffectId
 
@@ -70,7 +83,7 @@ class Preflight(_CallEffect, frozen=True, tag="preflight"):
 
 
 class StartTool(_CallEffect, frozen=True, kw_only=True, tag="start_tool"):
-    """Run a call; a driver must not do it twice.
+    """Run a call. A driver must not run it twice.
 
     Attributes:
         id: The id of this effect, for its answer.
@@ -79,7 +92,7 @@ class StartTool(_CallEffect, frozen=True, kw_only=True, tag="start_tool"):
         resume: The answers and the token of a tool that runs again because it stopped to ask;
             None for a tool that runs for the first time.
         detaches: Whether the call may go on in the background, and so outlive the turn.
-        started: In `State.out`: whether the tool has been started; see `ToolStarted`.
+        started: In `State.out`: whether the tool has started; see `ToolStarted`.
     """
 
     resume: Resumption | None = None
@@ -87,23 +100,25 @@ class StartTool(_CallEffect, frozen=True, kw_only=True, tag="start_tool"):
     started: bool = False
 
 
-class TimerKind(StrEnum):
+class TimerKind(StringEnum):
     """What a timer is for."""
 
     RETRY = "retry"
     """The next attempt at a model call."""
     TIMEOUT = "timeout"
-    """A call has run for as long as it may."""
+    """A call is stopped, because it has run for as long as it may."""
     DETACH = "detach"
-    """A call goes on in the background from here."""
+    """A call goes on in the background from then on."""
 
 
 class StartTimer(_Effect, frozen=True, tag="start_timer"):
-    """Say when a moment has come; at once, if it has passed.
+    """Answer when a moment has come; at once if it has passed.
 
     Attributes:
-        at: Milliseconds, on the clock that `step` is told.
-        call_id: The call that is timed; None for a retry.
+        id: The id of this effect, for its answer.
+        at: The moment, in milliseconds on the clock that `step` gets as `now`.
+        why: What the timer is for.
+        call_id: The call that it is about; None for a retry.
     """
 
     id: EffectId
@@ -113,23 +128,33 @@ class StartTimer(_Effect, frozen=True, tag="start_timer"):
 
 
 class CheckFinish(_Effect, frozen=True, tag="check_finish"):
-    """Ask whether the turn may end: the model has nothing more to do."""
+    """Ask the hooks whether the turn may end; the model has nothing more to do.
+
+    Attributes:
+        id: The id of this effect, for its answer.
+    """
 
     id: EffectId
 
 
 class Abort(_Effect, frozen=True, tag="abort"):
-    """Stop an effect that was asked for; nobody waits for its answer any more."""
+    """Stop an effect; its answer is no longer wanted.
+
+    Attributes:
+        id: The effect to stop.
+    """
 
     id: EffectId
 
 
 class Emit(_Effect, frozen=True, tag="emit"):
-    """Tell the reporters.
+    """Report an event.
 
     Attributes:
-        number: The session's how-manieth event it is, from 1; 0 for what leaves no trace in the
-            state, which is the progress of a tool.
+        event: The event.
+        turn_id: The turn that it belongs to; None between turns.
+        number: The event's sequence number in the session, from 1. 0 for the progress of a tool,
+            which leaves no trace in the state.
     """
 
     event: Event
@@ -138,13 +163,14 @@ class Emit(_Effect, frozen=True, tag="emit"):
 
 
 class Persist(_Effect, frozen=True, tag="persist"):
-    """Store a change of the transcript, where it is stored.
+    """Store a change of the transcript.
 
-    Carrying out all of a session's, in order, gives its transcript.
+    All changes of a session, in order, make up its transcript.
 
     Attributes:
-        revision: The transcript's revision after it; grows by one each time.
-        rewrite: Whether the items take the place of the whole transcript; else they are appended.
+        items: The items that are new, or all items if the transcript was rewritten.
+        revision: The transcript's revision after the change; grows by one each time.
+        rewrite: Whether the items replace the whole transcript; else they are appended.
     """
 
     items: tuple[Item, ...]
@@ -153,15 +179,19 @@ class Persist(_Effect, frozen=True, tag="persist"):
 
 
 class Yield(_Effect, frozen=True, tag="yield"):
-    """Give the host the word."""
+    """Return control to the host.
 
-    step: SessionStatus
+    Attributes:
+        status: Why.
+    """
+
+    status: SessionStatus
 
 
 AnsweredEffect = (
     RunMutators | Prepare | CallModel | Preflight | StartTool | StartTimer | CheckFinish
 )
-"""An effect that is answered by an input."""
+"""An effect that an input answers."""
 
 Effect = AnsweredEffect | Abort | Emit | Persist | Yield
-"""Anything that a driver is asked to do."""
+"""Anything that the kernel asks a driver to do."""

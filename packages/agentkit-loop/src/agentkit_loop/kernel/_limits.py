@@ -1,33 +1,36 @@
-"""Limits: what a turn may spend, and which limit it has reached."""
+"""Limits: how much a turn may use, and which limit it has reached."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import Usage
+from agentkit_core.values import Record
 
 
-class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one turn may spend, its tools' own model calls included; None: as much as it likes.
+class Limits(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """How much one turn may use, including the model calls that its tools make; None: no limit.
 
-    Looked at before each model call, so a limit is passed by no more than the call and the round
-    of tools that reach it. A turn that ends by a limit keeps all it has done, and can be
-    continued, with the same limits anew.
+    The kernel checks the limits before each model call, so a turn exceeds one by at most the model
+    call and the tool calls that reach it. A turn that ends by a limit keeps all of its work and can
+    be continued; it then has the same limits again.
 
     Attributes:
-        max_model_calls: How many answers of the model; attempts that failed do not count.
-        max_requests: How many requests of any model: failed attempts, and those of the tools,
-            included.
-        max_tool_calls: How many tool calls. Those beyond are answered as not executed; then the
-            model is asked once more, without tools, and the turn ends if it calls one all the same.
-        max_tokens: How many tokens, prompts and answers together. An answer whose tokens nobody
-            reports cannot be counted: then the turn ends by the limit `unknown_tokens`.
-        max_cost: How much money, by currency: `{"USD": Decimal("0.50")}`. An answer without a price
-            is not free: then the turn ends by the limit `unknown_cost`. So does one in another
-            currency.
-        max_duration_s: How long since the turn began, waiting for people included.
+        max_model_calls: How many answers of the model. Failed attempts do not count.
+        max_requests: How many requests to any model, including failed attempts and the requests of
+            tools.
+        max_tool_calls: How many tool calls. Further calls get a result that says that they did not
+            run. The model is then called once more, without tools; if it calls a tool even so, the
+            turn ends.
+        max_tokens: How many tokens, of prompts and answers together. If an answer comes without
+            token counts, the turn ends by the limit `unknown_tokens`.
+        max_cost: How much money, by currency, such as `{"USD": Decimal("0.50")}`; empty means no
+            limit. If an answer comes without a price, or in a currency that is not listed, the
+            turn ends by the limit `unknown_cost`.
+        max_duration_s: How many seconds since the turn began, including the time that it waits for
+            people.
     """
 
     max_model_calls: int | None = None
@@ -38,12 +41,15 @@ class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_duration_s: float | None = None
 
 
-class Spent(Struct, frozen=True, kw_only=True):
-    """What a turn has spent so far.
+class Spent(Record, frozen=True, kw_only=True):
+    """What a turn has used so far.
 
     Attributes:
+        model_calls: How many answers of the model.
+        usage: The tokens, requests and costs of all model calls, including those of tools.
         unreported: Whether an answer came without token counts.
         unpriced: Whether an answer came without a price.
+        duration_ms: Milliseconds since the turn began.
     """
 
     model_calls: int
@@ -54,9 +60,9 @@ class Spent(Struct, frozen=True, kw_only=True):
 
 
 def limit_reached(limits: Limits, spent: Spent) -> str | None:
-    """Name the limit that forbids another model call; None if there is none.
+    """Return the name of a limit that forbids another model call; None if there is none.
 
-    `max_tool_calls` is not among them: it closes the tools, not the turn.
+    `max_tool_calls` is not checked here: it forbids tools, not model calls.
     """
     if limits.max_model_calls is not None and spent.model_calls >= limits.max_model_calls:
         return "max_model_calls"
@@ -79,10 +85,10 @@ def limit_reached(limits: Limits, spent: Spent) -> str | None:
 
 
 def is_unreported(usage: Usage) -> bool:
-    """Whether some of the requests did not say how many tokens they used."""
+    """Whether some of the requests came without token counts."""
     return usage.reported_requests < usage.requests or usage.requests == 0
 
 
 def is_unpriced(usage: Usage) -> bool:
-    """Whether some of the requests have no price."""
+    """Whether some of the requests came without a price."""
     return usage.priced_requests < usage.requests or usage.requests == 0

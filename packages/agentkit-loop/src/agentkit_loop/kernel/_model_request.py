@@ -1,4 +1,4 @@
-"""Model requests: made from the state when they are needed, stored nowhere."""
+"""Model requests: built from the state when they are needed, and never stored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from agentkit_loop.kernel._state import State
 
 
 def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
-    """Make the request of the model call that is prepared.
+    """Build the request of the model call that comes next, or is under way.
 
     Args:
-        state: The session, while it prepares the call.
-        tools: What the model is offered.
+        state: The session.
+        tools: The tools that the model is offered.
     """
     turn = state.turn
     return ModelRequest(
@@ -33,7 +33,7 @@ def _options(state: State) -> ModelOptions:
     if turn.tools_closed:
         return replace(options, tool_choice=ToolChoiceMode.NONE)
     choice = options.tool_choice
-    forced = choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool)
-    if forced and state.config.reset_tool_choice and turn.model_calls:
+    is_forced = choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool)
+    if is_forced and state.config.reset_tool_choice and turn.model_calls:
         return replace(options, tool_choice=None)
     return options

@@ -1,7 +1,7 @@
-"""Lost effects: what becomes of one when whoever carried it out is gone. Shared by the phases.
+"""Recovery: what becomes of an effect when the process that performed it is lost.
 
-Everything that may be done again is asked for again under a new id, so that answers of whoever
-was lost come too late. A tool that was started is another matter: see `LoopConfig.lost_tool`.
+The kernel asks again, under a new id, for everything that may be done again, so that answers of the
+old process come too late. For a tool that had started, `LoopConfig.lost_tool` decides.
 """
 
 from __future__ import annotations
@@ -11,88 +11,82 @@ from msgspec.structs import replace
 from agentkit_core import ApprovalId, ApprovalRequest, ToolFailure
 from agentkit_loop.kernel import _background as background
 from agentkit_loop.kernel._approvals import LOST_KIND, request_approval, yield_approvals
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import RUN_AGAIN, UNKNOWN, error_result
 from agentkit_loop.kernel._config import LostTool
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import Preflight, StartTimer, StartTool
+from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import EffectLost
-from agentkit_loop.kernel._rounds import pump, put_call, set_call, settle
-from agentkit_loop.kernel._state import CallState, CallStatus
+from agentkit_loop.kernel._rounds import advance_round, put_call, set_call, set_result
 from agentkit_loop.kernel._table import Phase
 
 
-def lost(draft: Draft, given: EffectLost) -> Phase:
+def on_effect_lost(draft: Draft, answer: EffectLost) -> Phase:
     """Go on after any effect was lost, except a model call."""
     effect = draft.answered
     match effect:
         case StartTool(started=True):
-            return _lost_tool(draft, effect)
+            return _recover_tool(draft, effect)
         case Preflight() | StartTool() | StartTimer(call_id=str()):
-            return _again(draft, effect)
+            return _ask_again(draft, effect)
         case None:
-            raise AssertionError("an answer without its effect")
+            raise AssertionError(f"{answer.effect_id} is answered, but it is not out")
         case _:
-            # A timer of the turn has no request to go with it any more: see `_backoff`.
-            draft.set_turn(effect_id=draft.issue_again(effect), prepared=False)
+            # If this is the timer of a retry, the request that it was to send is lost too.
+            draft.set_turn(effect_id=draft.reissue(effect), prepared=False)
             return draft.phase
 
 
-def _again(draft: Draft, effect: Preflight | StartTool | StartTimer) -> Phase:
-    new = draft.issue_again(effect)
-    call = _owner(draft, effect.id)
-    field = next(
-        name
-        for name in ("effect_id", "timeout_id", "detach_id")
-        if getattr(call, name) == effect.id
-    )
-    changed = replace(call, **{field: new})
+def set_unknown_outcome(draft: Draft, call: CallState) -> Phase:
+    """Give a lost call its result: its outcome is unknown, and it does not run again."""
+    text = UNKNOWN.format(name=call.name)
+    result = error_result(call, text, ToolFailure.OUTCOME_UNKNOWN, started=True)
     if call.id in draft.background:
-        draft.set_background(changed)
+        return background.finish_call(draft, result)
+    set_call(draft, call.id, status=CallStatus.READY)
+    set_result(draft, result)
+    return advance_round(draft)
+
+
+def _ask_again(draft: Draft, effect: Preflight | StartTool | StartTimer) -> Phase:
+    new_id = draft.reissue(effect)
+    call = _call_of(draft, effect.id)
+    if call.effect_id == effect.id:
+        call = replace(call, effect_id=new_id)
+    elif call.timeout_id == effect.id:
+        call = replace(call, timeout_id=new_id)
     else:
-        put_call(draft, changed)
+        call = replace(call, detach_id=new_id)
+    if call.id in draft.background:
+        draft.set_background(call)
+    else:
+        put_call(draft, call)
     return draft.phase
 
 
-def _lost_tool(draft: Draft, effect: StartTool) -> Phase:
-    call = _owner(draft, effect.id)
+def _recover_tool(draft: Draft, effect: StartTool) -> Phase:
+    call = _call_of(draft, effect.id)
     policy = draft.config.lost_tool
-    aside = call.id in draft.background
     if call.rules.repeatable and policy is not LostTool.NEVER_REPEAT:
-        return _again(draft, replace(effect, started=False))
+        return _ask_again(draft, replace(effect, started=False))
     if policy is not LostTool.ASK:
-        text = UNKNOWN.format(name=call.name)
-        result = error_result(call, text, ToolFailure.OUTCOME_UNKNOWN, started=True)
-        if aside:
-            return background.finished(draft, result)
-        settle(draft, result)
-        return pump(draft)
+        return set_unknown_outcome(draft, call)
+    in_background = call.id in draft.background
     draft.abort(call.timeout_id)
     draft.abort(call.detach_id)
     call = replace(call, effect_id=None, timeout_id=None, detach_id=None)
-    call = request_approval(draft, call, (_whether_to_run_again(call),), background=aside)
-    if aside:
+    call = request_approval(draft, call, (_run_again_request(call),), background=in_background)
+    if in_background:
         draft.set_background(call)
         yield_approvals(draft)
         return draft.phase
     put_call(draft, call)
     yield_approvals(draft)
-    return pump(draft)
+    return advance_round(draft)
 
 
-def unknown_outcome(draft: Draft, call: CallState) -> Phase:
-    """A person does not want a lost call to run again."""
-    result = error_result(
-        call, UNKNOWN.format(name=call.name), ToolFailure.OUTCOME_UNKNOWN, started=True
-    )
-    if call.id in draft.background:
-        return background.finished(draft, result)
-    set_call(draft, call.id, status=CallStatus.READY)
-    settle(draft, result)
-    return pump(draft)
-
-
-def _whether_to_run_again(call: CallState) -> ApprovalRequest:
-    # What was granted is counted in the id: a call that is lost twice is asked about twice.
+def _run_again_request(call: CallState) -> ApprovalRequest:
+    # The id counts what was granted: a call that is lost twice needs two decisions.
     return ApprovalRequest(
         id=ApprovalId(f"{LOST_KIND}:{call.id}:{len(call.granted)}"),
         call=call.call,
@@ -101,8 +95,8 @@ def _whether_to_run_again(call: CallState) -> ApprovalRequest:
     )
 
 
-def _owner(draft: Draft, effect_id: str) -> CallState:
-    calls = () if draft.running is None else draft.running.calls
+def _call_of(draft: Draft, effect_id: EffectId) -> CallState:
+    calls = () if draft.current_turn is None else draft.current_turn.calls
     for call in (*draft.background.values(), *calls):
         if effect_id in (call.effect_id, call.timeout_id, call.detach_id):
             return call

@@ -1,8 +1,8 @@
-"""Rounds: the calls of one answer, from the answer to one tool item. Shared by the phases.
+"""Rounds: the tool calls of one answer, from the answer to one tool item.
 
-Results come in any order; the tool item has them in call order. A round is over when every
-call has its result, and there is no other way out: cancelling gives the open calls theirs, and
-a call that goes on in the background leaves a placeholder.
+Results come in any order; the tool item has them in call order. A round is over when every call has
+its result, and there is no other way out: cancelling gives the open calls theirs, and a call that
+goes on in the background leaves a placeholder.
 """
 
 from __future__ import annotations
@@ -12,17 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentkit_core import (
-    FinishReason,
-    Item,
-    StructuredOutput,
-    TextOutput,
-    ToolCall,
-    ToolCallId,
-    ToolFailure,
-    ToolResult,
-    to_json,
-)
+from agentkit_core import FinishReason, Item, TextOutput, ToolCallId, ToolFailure, ToolResult
 from agentkit_loop._result import TurnEnd
 from agentkit_loop.events import (
     MutationPoint,
@@ -32,7 +22,8 @@ from agentkit_loop.events import (
     ToolResultReceived,
 )
 from agentkit_loop.kernel import _background as background
-from agentkit_loop.kernel._approvals import granted_to, start_tool, withdraw
+from agentkit_loop.kernel._approvals import approvals_of, start_tool, withdraw_approvals
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import (
     CUT_OFF,
     INTERRUPTED,
@@ -46,41 +37,16 @@ from agentkit_loop.kernel._canned_results import (
 from agentkit_loop.kernel._config import Execution
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, TimerKind
-from agentkit_loop.kernel._state import CallState, CallStatus, Failing
+from agentkit_loop.kernel._repetition import count_failures
 from agentkit_loop.kernel._status import AfterRound
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import drive, end_turn
+from agentkit_loop.kernel._turns import end_turn, next_model_call
 
-_UNSTARTED = (CallStatus.NEW, CallStatus.PREFLIGHT, CallStatus.ASKING, CallStatus.READY)
-
-
-def with_own_ids(draft: Draft, item: Item) -> Item:
-    """Give every call of an answer an id that no other call ever had.
-
-    Providers do send empty ids and repeat them; such ids are replaced, the others stay.
-    """
-    if not item.tool_calls:
-        return item
-    used = set[ToolCallId]()
-    parts = list(item.parts)
-    for at, part in enumerate(parts):
-        if isinstance(part, ToolCall):
-            draft.calls += 1
-            if not part.id or part.id in used or draft.is_call_known(part.id):
-                parts[at] = part = replace(part, id=_free_id(draft, used))
-            used.add(part.id)
-    return replace(item, parts=tuple(parts))
-
-
-def _free_id(draft: Draft, used: set[ToolCallId]) -> ToolCallId:
-    number = draft.calls
-    while (call_id := ToolCallId(f"call_{number}")) in used or draft.is_call_known(call_id):
-        number += 1
-    return call_id
+_NOT_RUNNING = (CallStatus.NEW, CallStatus.PREFLIGHT, CallStatus.ASKING, CallStatus.READY)
 
 
 def open_round(draft: Draft, item: Item) -> None:
-    """Take up the calls of an answer that was appended; those that cannot run are answered."""
+    """Open a round for the calls of an answer; calls that cannot run get their result at once."""
     calls = item.tool_calls
     before = draft.turn.tool_calls
     draft.set_turn(
@@ -90,24 +56,28 @@ def open_round(draft: Draft, item: Item) -> None:
     )
     for call in calls:
         draft.emit(ToolCallRequested(call))
-    # A provider may stop in the middle of a call and still send arguments that can be read: of
-    # an answer that was cut, the last call is never what the model meant.
-    cut = calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
+    # A provider may stop in the middle of a call and still send arguments that can be read. The
+    # last call of an answer that was cut off is never what the model meant.
+    cut_off = calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
     most = draft.config.limits.max_tool_calls
     for number, (call, state) in enumerate(zip(calls, draft.turn.calls, strict=True), before + 1):
-        if call.id == cut:
+        if call.id == cut_off:
             text = CUT_OFF.format(name=call.name)
-            settle(draft, error_result(state, text, ToolFailure.CUT_OFF))
+            set_result(draft, error_result(state, text, ToolFailure.CUT_OFF))
         elif call.input_error is not None:
             text = UNREADABLE.format(name=call.name, error=call.input_error)
-            settle(draft, error_result(state, text, ToolFailure.INVALID_INPUT))
+            set_result(draft, error_result(state, text, ToolFailure.INVALID_INPUT))
         elif most is not None and number > most:
             text = TOO_MANY.format(name=call.name)
-            settle(draft, error_result(state, text, ToolFailure.SKIPPED))
+            set_result(draft, error_result(state, text, ToolFailure.SKIPPED))
 
 
-def pump(draft: Draft) -> Phase:
-    """Take the round as far as it goes without help; every change of a call ends here."""
+def advance_round(draft: Draft) -> Phase:
+    """Check and start every call that can be; every change of a call ends with this.
+
+    Returns:
+        The phase: `round` as long as calls are open, else the one that follows.
+    """
     sequential = draft.config.execution is Execution.SEQUENTIAL
     while True:
         window = [call for call in draft.turn.calls if call.result is None]
@@ -119,18 +89,18 @@ def pump(draft: Draft) -> Phase:
         if CallStatus.NEW in statuses:
             for call in window:
                 if call.status is CallStatus.NEW:
-                    _check(draft, call)
+                    _start_preflight(draft, call)
             return Phase.ROUND
-        # No tool of a round begins before all of its calls are checked.
+        # No tool of a round starts before all of its calls are checked.
         if CallStatus.PREFLIGHT in statuses or CallStatus.READY not in statuses:
             return Phase.ROUND
-        if not _start(draft, window):
+        if not _start_ready(draft, window):
             return Phase.ROUND
-        # A call that went to the background at once has made room for another.
+        # A call that went to the background at once has made room for another one.
 
 
-def _start(draft: Draft, window: list[CallState]) -> bool:
-    """Start what may run now; whether one of them went to the background at once."""
+def _start_ready(draft: Draft, window: list[CallState]) -> bool:
+    """Start the calls that may run now; return whether one went to the background at once."""
     running = [call for call in draft.turn.calls if call.status is CallStatus.RUNNING]
     room = (draft.config.max_parallel or len(draft.turn.calls)) - len(running)
     alone = any(call.rules.exclusive for call in running)
@@ -139,9 +109,9 @@ def _start(draft: Draft, window: list[CallState]) -> bool:
         if call.status is not CallStatus.READY:
             continue
         if alone or room <= 0 or (call.rules.exclusive and running):
-            # Nothing overtakes a call that waits to be alone: it would wait for ever.
+            # Nothing overtakes a call that waits to run alone: it would wait forever.
             break
-        started = _run(draft, call)
+        started = _start(draft, call)
         if call.rules.detach_after_s is not None and call.rules.detach_after_s <= 0:
             detach(draft, started)
             detached = True
@@ -152,29 +122,31 @@ def _start(draft: Draft, window: list[CallState]) -> bool:
     return detached
 
 
-def _check(draft: Draft, call: CallState) -> None:
+def _start_preflight(draft: Draft, call: CallState) -> None:
     effect_id = draft.issue(
-        lambda effect_id: Preflight(effect_id, call.call, granted_to(draft, call))
+        lambda effect_id: Preflight(effect_id, call.call, approvals_of(draft, call))
     )
     put_call(draft, replace(call, status=CallStatus.PREFLIGHT, effect_id=effect_id))
 
 
-def _run(draft: Draft, call: CallState) -> CallState:
-    first = not call.started
+def _start(draft: Draft, call: CallState) -> CallState:
+    is_first_run = not call.started
     call = start_tool(draft, call, detaches=call.rules.detach_after_s is not None)
-    if first:
+    if is_first_run:
         draft.emit(ToolExecutionStarted(call.id, call.name, call.call.input))
     call = replace(
         call,
-        timeout_id=_timer(draft, call, TimerKind.TIMEOUT, call.rules.timeout_s),
-        # Time spent waiting for a person does not count: each run has its own.
-        detach_id=_timer(draft, call, TimerKind.DETACH, call.rules.detach_after_s or None),
+        timeout_id=_start_timer(draft, call, TimerKind.TIMEOUT, call.rules.timeout_s),
+        # Time spent waiting for a person does not count: each run has a time of its own.
+        detach_id=_start_timer(draft, call, TimerKind.DETACH, call.rules.detach_after_s or None),
     )
     put_call(draft, call)
     return call
 
 
-def _timer(draft: Draft, call: CallState, why: TimerKind, after_s: float | None) -> EffectId | None:
+def _start_timer(
+    draft: Draft, call: CallState, why: TimerKind, after_s: float | None
+) -> EffectId | None:
     if after_s is None:
         return None
     at = draft.clock + math.ceil(after_s * 1000)
@@ -189,7 +161,7 @@ def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
 
 
 def put_call(draft: Draft, changed: CallState) -> None:
-    """Put a call of the round in the place of what it was."""
+    """Replace a call of the round by its next state."""
     calls = list(draft.turn.calls)
     for at, call in enumerate(calls):
         if call.id == changed.id:
@@ -198,28 +170,36 @@ def put_call(draft: Draft, changed: CallState) -> None:
 
 
 def find_call(draft: Draft, call_id: ToolCallId) -> CallState:
-    """Find a call of the round, which must be there."""
+    """Return a call of the round, which must be there."""
     for call in draft.turn.calls:
         if call.id == call_id:
             return call
     raise AssertionError(f"the round has no call {call_id!r}")
 
 
-def settle_as(draft: Draft, call: CallState, result: ToolResult, *, stop: bool = False) -> None:
-    """Give a call a result that came from outside, whatever call it says it answers."""
+def set_outside_result(
+    draft: Draft, call: CallState, result: ToolResult, *, stop: bool = False
+) -> None:
+    """Give a call a result that came from outside, even if it names another call."""
     if result.call_id != call.id:
-        draft.diagnose(f"a result for {result.call_id!r} came as the answer to {call.id!r}")
+        draft.diagnose(f"a result for call {result.call_id!r} came as the answer to {call.id!r}")
         result = replace(result, call_id=call.id)
-    settle(draft, result, stop=stop)
+    set_result(draft, result, stop=stop)
 
 
-def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
-    """Give a call its result, the first and only one; what it waited for is given up."""
+def set_result(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
+    """Give a call of the round its one result, and abort the effects that it waited for.
+
+    Args:
+        draft: The step.
+        result: The result; its `call_id` says which call.
+        stop: Whether the turn ends after this round.
+    """
     call = find_call(draft, result.call_id)
     draft.abort(call.effect_id)
     draft.abort(call.timeout_id)
     draft.abort(call.detach_id)
-    withdraw(draft, call)
+    withdraw_approvals(draft, call)
     _close_call(draft, call, result)
     if result.usage is not None:
         draft.add_usage(result.usage)
@@ -229,7 +209,7 @@ def settle(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
 
 
 def detach(draft: Draft, call: CallState) -> None:
-    """Let a running call go on in the background; the model is told so in place of its result."""
+    """Let a running call go on in the background; the model gets a placeholder as its result."""
     draft.abort(call.detach_id)
     rules = replace(call.rules, detach_after_s=None)
     draft.set_background(replace(call, detach_id=None, rules=rules))
@@ -253,81 +233,50 @@ def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
 
 
 def skip_unstarted(draft: Draft) -> None:
-    """Answer each call that does not run: the user has said something new."""
+    """Give each call that does not run a result: the user has said something new."""
     for call in draft.turn.calls:
-        if call.status not in _UNSTARTED:
+        if call.status not in _NOT_RUNNING:
             continue
         if call.started:
             text = STEERED.format(name=call.name)
-            settle(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
+            set_result(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=True))
         else:
             text = SKIPPED.format(name=call.name)
-            settle(draft, error_result(call, text, ToolFailure.SKIPPED))
+            set_result(draft, error_result(call, text, ToolFailure.SKIPPED))
 
 
 def interrupt_round(draft: Draft) -> None:
-    """Give each open call a result that says that it was cancelled, and append them all."""
+    """Give each open call a result that says that it was cancelled, and append all results."""
     for call in draft.turn.calls:
         if call.status is CallStatus.DONE:
             continue
         text = (INTERRUPTED if call.started else NOT_STARTED).format(name=call.name)
-        settle(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=call.started))
+        set_result(draft, error_result(call, text, ToolFailure.INTERRUPTED, started=call.started))
     _append_results(draft)
 
 
 def _close_round(draft: Draft) -> Phase:
     stop = draft.turn.stop
-    repeated = _repeats_itself(draft)
+    repeats = count_failures(draft)
     _append_results(draft)
     if stop:
-        # Whoever said so is not asked whether there is more to do.
+        # Hooks are not asked: a tool, a hook or a person said that the turn ends.
         return end_turn(draft, TurnEnd.COMPLETED)
-    if repeated:
+    if repeats:
         return end_turn(draft, TurnEnd.LIMIT, limit="max_identical_failures")
     if draft.config.yield_after_round:
-        draft.give(AfterRound())
+        draft.yield_status(AfterRound())
         return Phase.PAUSED
     return after_round(draft)
 
 
 def after_round(draft: Draft) -> Phase:
-    """Let notices and the host's steering in and ask the model again."""
+    """Append notices and steering, and call the model again."""
     draft.append_steer()
-    return drive(draft, MutationPoint.AFTER_ROUND)
+    return next_model_call(draft, MutationPoint.AFTER_ROUND)
 
 
 def _append_results(draft: Draft) -> None:
     results = [call.result for call in draft.turn.calls if call.result is not None]
     draft.set_turn(calls=(), stop=False)
     draft.append(Item.tool(*results))
-
-
-def _repeats_itself(draft: Draft) -> bool:
-    """Count calls in a row that fail in the very same way; whether there are too many."""
-    most = draft.config.max_identical_failures
-    if most is None:
-        return False
-    failing = draft.turn.failing
-    for call in draft.turn.calls:
-        result = call.result
-        if result is None or not result.is_error:
-            failing = None
-            continue
-        told = _told(result)
-        same = failing is not None and (failing.name, failing.input, failing.result) == (
-            call.name, call.call.input, told,
-        )  # fmt: skip
-        times = failing.times + 1 if failing is not None and same else 1
-        failing = Failing(call.name, call.call.input, told, times)
-        if times >= most:
-            break
-    draft.set_turn(failing=failing)
-    return failing is not None and failing.times >= most
-
-
-def _told(result: ToolResult) -> str:
-    match result.output:
-        case TextOutput() | StructuredOutput():
-            return result.text
-        case output:
-            return to_json(output).decode()

@@ -1,15 +1,14 @@
-"""State: all that a run knows, as data that can be written as JSON at any moment.
+"""The state of a session: everything that the kernel knows, as data that can be written as JSON.
 
-Nothing here is ever changed in place: a step makes a new state and leaves the old one alone. The
-transcript is shared by the states of a session, so that a step costs what is new.
+Nothing in it is ever changed in place: a step makes a new state and leaves the old one alone. The
+states of a session share its transcript, so a step costs only what is new.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import (
     ApprovalId,
@@ -18,99 +17,32 @@ from agentkit_core import (
     JsonValue,
     ModelOptions,
     SessionId,
-    ToolCall,
     ToolCallId,
-    ToolResult,
     Transcript,
     TurnId,
     Usage,
 )
+from agentkit_core.values import Record
+from agentkit_loop.kernel._call_state import CallState
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._tool_run import Resumption, RunRules
 
 STATE_VERSION: Final = 3
-"""Grows when the meaning of a stored state changes; `_snapshot` upgrades older ones."""
+"""Grows when the stored form of a state changes; `persistence/_upgrades` reads older versions."""
 
 Batch = tuple[Item, ...]
-"""What came with one submission."""
+"""The items of one submission."""
 
 
-class CallStatus(StrEnum):
-    """How far a call is.
-
-        new ─► preflight ─► ready ─► running ─► done
-                     │       ▲  ▲       │
-                     └► asking ─┘  └── asking again, in the middle of its run
-
-    `done` may follow on any of them. A call in the background is running or asking.
-    """
-
-    NEW = "new"
-    PREFLIGHT = "preflight"
-    ASKING = "asking"
-    READY = "ready"
-    RUNNING = "running"
-    DONE = "done"
-
-
-class CallState(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call of the running round, or one that runs in the background.
+class RepeatedFailure(Record, frozen=True):
+    """Calls in a row that failed in the same way.
 
     Attributes:
-        call: The call. Its `input` is what it runs with; hooks, or the person who approved it, may
-            have changed the model's own.
-        status: How far the call is.
-        rules: How the call may run, as its last preflight said.
-        effect_id: The effect that the call waits for: its preflight, or the tool itself. None when
-            it waits for neither.
-        timeout_id: The timer that stops the call, while it runs; None if there is none.
-        detach_id: The timer that sends the call to the background, while it runs; None if there is
-            none.
-        started: Whether the tool has run, even if it has stopped to ask since.
-        pending_approvals: What a person still has to decide.
-        granted: The approvals that this call has.
-        vouched: Kinds of permission that nobody is asked about again, because a person gave the
-            input that the call runs with when asked for them.
-        resume: For a tool that has stopped to ask: what it gets when it runs again. None before.
-        takes_denials: Whether the tool that has stopped runs again after a denial too.
-        spent: What the tool has used of models by itself so far. It counts only if the loop has to
-            answer the call; a tool's own result says what it used in all.
-        result: The result; None until the call is done.
-    """
-
-    call: ToolCall
-    status: CallStatus = CallStatus.NEW
-    rules: RunRules = RunRules()
-    effect_id: EffectId | None = None
-    timeout_id: EffectId | None = None
-    detach_id: EffectId | None = None
-    started: bool = False
-    pending_approvals: tuple[ApprovalRequest, ...] = ()
-    granted: tuple[ApprovalId, ...] = ()
-    vouched: tuple[str, ...] = ()
-    resume: Resumption | None = None
-    takes_denials: bool = False
-    spent: Usage = Usage()
-    result: ToolResult | None = None
-
-    @property
-    def id(self) -> ToolCallId:
-        """The id of the call."""
-        return self.call.id
-
-    @property
-    def name(self) -> str:
-        """The name of the tool."""
-        return self.call.name
-
-
-class Failing(Struct, frozen=True):
-    """Calls in a row that failed in the very same way.
-
-    Attributes:
-        result: What the model was told.
+        name: The tool.
+        input: The arguments.
+        result: The error, as the model reads it.
+        times: How many calls in a row, from 1.
     """
 
     name: str
@@ -119,26 +51,30 @@ class Failing(Struct, frozen=True):
     times: int = 1
 
 
-class TurnState(Struct, frozen=True, omit_defaults=True):
-    """The turn that runs.
+class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """The running turn.
 
     Attributes:
-        started_at: Milliseconds since the Unix epoch.
-        model_calls: Answers so far.
-        tool_calls: Calls asked for so far.
-        attempt: The attempt at the model call that is under way, from 1; 0 when none is.
-        called: Whether that attempt was made: not while it is being prepared.
-        prepared: Whether the driver has the request of that attempt, and need not prepare it again.
-        resumed: Whether the last item is an answer that the provider wants to go on with.
-        tools_closed: Whether the model is asked without tools, because it may call no more.
+        id: The turn's id.
+        started_at: When it began, in milliseconds since the Unix epoch.
+        model_calls: How many answers of the model there have been.
+        tool_calls: How many tool calls the model has asked for.
+        attempt: The attempt at the present model call, from 1; 0 when there is none.
+        called: Whether the model was called for that attempt; not while the request is prepared.
+        prepared: Whether the driver still has the request of that attempt, so that a retry need not
+            prepare it again.
+        resumed: Whether the last item is an answer that the provider wants to continue.
+        tools_closed: Whether the model is called without tools, because it may call no more.
+        usage: What the turn has used so far, including its tools.
         unreported: Whether an answer came without token counts.
         unpriced: Whether an answer came without a price.
-        first: Where in the transcript the turn's items begin, those in `produced` aside.
-        produced: Assistant and tool items from before the transcript was rewritten within the turn.
-        calls: The running round, in call order.
-        stop: Whether something in the running round wants the turn to end.
-        failing: How the last call failed, if it did.
-        effect_id: What the turn itself waits for: mutators, a request, an answer, a timer, hooks.
+        first: The index in the transcript of the turn's first item, not counting `produced`.
+        produced: The turn's assistant and tool items from before the transcript was rewritten.
+        calls: The calls of the running round, in call order; empty between rounds.
+        stop: Whether something in the running round ends the turn.
+        failing: How the last calls failed; None if the last one did not, or nobody counts.
+        effect_id: The effect that the turn itself waits for: mutators, a request, an answer, a
+            timer, hooks. None in a round.
     """
 
     id: TurnId
@@ -157,14 +93,14 @@ class TurnState(Struct, frozen=True, omit_defaults=True):
     produced: tuple[Item, ...] = ()
     calls: tuple[CallState, ...] = ()
     stop: bool = False
-    failing: Failing | None = None
+    failing: RepeatedFailure | None = None
     effect_id: EffectId | None = None
 
 
-class HookPoints(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a turn stops for code of the host: at the effects that have somebody to ask.
+class HookPoints(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a turn stops for code of the host: at the effects for which there are hooks.
 
-    Whoever drives the session says so when it starts or resumes; it is no setting of the run.
+    The driver says so when it starts or resumes a session; it is not a setting of the run.
 
     Attributes:
         mutators: Whether `RunMutators` comes before each model call.
@@ -178,39 +114,40 @@ class HookPoints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     finish: bool = False
 
 
-class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A session as it stands. Make one with `start`.
+class State(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """A session. Make one with `start`.
 
     Attributes:
         version: The version of the stored form; `STATE_VERSION` for new ones.
-        session_id: The session's name.
+        session_id: The session's id.
         model: The model's id, for requests.
         options: How the model should answer.
-        once: Options for the turn that runs, or else the next one, in place of `options`.
-        instructions: What stands before the transcript in each request, and is no part of it.
+        once: Options that replace `options` in the running turn, or else in the next one; None if
+            there are none.
+        instructions: What stands before the transcript in each request. Not part of the transcript.
         config: How the run behaves.
         hooks: Where a turn stops for code of the host.
-        phase: The phase that the session is in.
+        phase: What the session waits for.
         transcript: The history so far.
-        revision: How often the transcript has changed.
-        retired_calls: Ids of calls that rewriting took out of the transcript; no call gets them
-            again.
-        turn: The turn that runs; None exactly when idle or closed.
+        revision: How many times the transcript has changed.
+        retired_calls: The ids of calls that a rewrite took out of the transcript. No new call gets
+            one of them.
+        turn: The running turn; None exactly when the phase is idle or closed.
         turns: How many turns there have been.
-        calls: How many calls there have been; for ids of our own.
-        effects: How many effects that are answered have been asked for.
+        calls: How many calls there have been, to make ids from.
+        effects: How many effects with an answer there have been, to make ids from.
         events: How many events there have been.
-        clock: The latest time that was told; never goes back.
+        clock: The latest time that the kernel was given, in milliseconds; never goes back.
         inputs: Submissions for the next turn, oldest first.
         steer: Submissions for the running turn, oldest first; empty when none runs.
-        notices: Notifications of background calls that are over, for the next safe point.
-        background: Calls that go on whatever turns do, oldest first.
-        owed: What background calls used while no turn ran; the next turn's.
-        grants: What is approved for the whole session.
-        tools: What the model was offered last: each tool's name, and a digest of what is said of
-            it.
-        added_tools: Names of tools that results have added to what the model is offered.
-        out: Effects that were asked for and are not answered.
+        notices: Notifications of background calls that have ended, for the next safe point.
+        background: The calls that run in the background, by id, oldest first.
+        owed: What background calls used while no turn ran; counts for the next turn.
+        grants: What a person approved for the whole session.
+        tools: The tools that the model was offered last: each tool's name, and a digest of all
+            that the model is told of it. None before the first model call.
+        added_tools: The names of tools that results have added to the offer, in that order.
+        out: The effects that are not answered yet, by id, in the order in which they were asked.
     """
 
     version: int
@@ -243,7 +180,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def pending_approvals(self) -> tuple[ApprovalRequest, ...]:
-        """What a person has to answer: for background calls, then for the turn in call order."""
+        """What a person has to decide: for background calls, then for the turn in call order."""
         calls = () if self.turn is None else self.turn.calls
         if not self.background and not calls:
             return ()

@@ -1,33 +1,31 @@
-"""Steps: what a host is handed when a run stops and waits for it."""
+"""Session statuses: why control returns to the host, and how the host answers approvals."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from msgspec import Struct
-
 from agentkit_core import ApprovalRequest, JsonValue, ToolCallId
+from agentkit_core.values import Record, StringEnum
 from agentkit_loop._result import TurnResult
 
 
-class GrantScope(StrEnum):
-    """For how much a yes counts. "Always" is a policy's business; see `Rules`."""
+class GrantScope(StringEnum):
+    """What an approval covers. To approve something always, use a policy; see `Rules`."""
 
     ONCE = "once"
-    """For this call."""
+    """This call."""
     SESSION = "session"
-    """For every call of the session that asks for exactly the same, siblings that wait included."""
+    """Every call of the session with the same request, including calls that wait now."""
 
 
-class ApprovalDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An answer to an ask.
+class ApprovalDecision(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """A person's decision on an approval request.
 
     Attributes:
-        reason: For the model, when denied; None says just that it was denied.
-        input: When approved: arguments to run with instead. The transcript keeps the model's own.
-            Only before a call has run; a tool that asks in the middle of its run cannot be given
-            others.
-        answer: When approved: what a question asked for.
+        approve: Whether the call may run, or run on.
+        reason: If denied: why, for the model. None tells the model only that it was denied.
+        input: If approved: arguments to run with instead of the model's; None means the model's.
+            The transcript keeps the model's. Ignored for a tool that asks in the middle of its run.
+        answer: If approved: the answer to a question or a login.
+        scope: If approved: what the approval covers.
     """
 
     approve: bool
@@ -37,11 +35,11 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scope: GrantScope = GrantScope.ONCE
 
 
-class _Step(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+class _Status(Record, frozen=True, omit_defaults=True, tag_field="type"):
     pass
 
 
-class WaitingForApproval(_Step, frozen=True, tag="approval_requested"):
+class WaitingForApproval(_Status, frozen=True, tag="waiting_for_approval"):
     """Calls wait for approval; the turn goes on when each is approved or denied.
 
     The host gets it when nothing else of the turn can be done. The event `ApprovalRequired` comes
@@ -58,33 +56,38 @@ class WaitingForApproval(_Step, frozen=True, tag="approval_requested"):
     background: tuple[ToolCallId, ...] = ()
 
 
-class AwaitingInput(_Step, frozen=True, tag="awaiting_input"):
-    """There is nothing to do; submit something, or go on if there are notices.
+class AwaitingInput(_Status, frozen=True, tag="awaiting_input"):
+    """There is nothing to do. Submit something, or continue if there are notices.
 
     Attributes:
-        notices: How many background calls are over that the model was not told of; a turn tells it.
+        notices: How many background calls have ended that the model does not know of yet. The
+            next turn tells it.
     """
 
     notices: int = 0
 
 
-class AfterRound(_Step, frozen=True, tag="after_round"):
-    """A round of tools is over and the model would be asked next; `continue` lets it."""
+class AfterRound(_Status, frozen=True, tag="after_round"):
+    """A round of tools is over, and the model is called when the host continues."""
 
 
-class Busy(_Step, frozen=True, tag="busy"):
-    """A turn is under way and nothing is asked of the host."""
+class Busy(_Status, frozen=True, tag="busy"):
+    """A turn is running and needs nothing from the host."""
 
 
-class Finished(_Step, frozen=True, tag="finished"):
-    """A turn is over, however it ended."""
+class Finished(_Status, frozen=True, tag="finished"):
+    """A turn has ended, normally or not.
+
+    Attributes:
+        result: What the turn has produced, and why it ended.
+    """
 
     result: TurnResult
 
 
-class Closed(_Step, frozen=True, tag="closed"):
-    """The session is closed; nothing follows."""
+class Closed(_Status, frozen=True, tag="closed"):
+    """The session is closed and takes no more input."""
 
 
 SessionStatus = WaitingForApproval | AwaitingInput | AfterRound | Busy | Finished | Closed
-"""Why the host has the word."""
+"""Why control returns to the host."""

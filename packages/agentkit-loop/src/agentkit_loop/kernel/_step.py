@@ -1,7 +1,7 @@
 """The kernel: a pure function from a state and an input to the next state and effects.
 
-It owns no clock, no chance and no I/O. Everything it decides depends on its arguments alone, so a
-run can be saved after any step, replayed, and tested without a model.
+It has no clock, no randomness and no I/O. Everything it decides depends on its arguments alone, so
+a run can be saved after any step, replayed, and tested without a model.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
     FinishChecked: (CheckFinish,),
     EffectLost: (RunMutators, Prepare, CallModel, Preflight, StartTool, StartTimer, CheckFinish),
 }
-"""Type of answer to the types of effect that it answers."""
+"""The types of effect that a type of answer answers."""
 
-_LEAVES_IT_OPEN: Final = frozenset({ToolStarted, ToolProgressed, ToolSpent})
-"""Answers after which the effect still waits for its last one."""
+_NOT_LAST: Final = frozenset({ToolStarted, ToolProgressed, ToolSpent})
+"""Answers that leave their effect unanswered: another one follows."""
 
 Effects = tuple[Effect, ...]
-"""What a step asks for, in order."""
+"""What a step asks a driver to do, in order."""
 
 
 def start(
@@ -91,18 +91,21 @@ def start(
     """Begin a session.
 
     Args:
-        session_id: Its name.
+        session_id: The session's id.
         model: The model's id, for requests.
-        options: How the model should answer.
+        options: How the model should answer; None leaves it to the model.
         instructions: What stands before the transcript in each request.
-        history: The transcript so far; no answer is asked for it.
-        config: How the run behaves.
+        history: The transcript so far; the model is not called for it.
+        config: How the run behaves; None means the defaults.
         hooks: Where a turn stops for code of the host; None means nowhere.
         now: Milliseconds since the Unix epoch.
 
+    Returns:
+        The first state, and what a driver has to do, in order.
+
     Raises:
         TranscriptError: The history breaks a rule, or ends with calls that have no result;
-            `repair` makes one that does not.
+            `repair` makes a valid one.
     """
     items = Transcript(history)
     if items.open_calls:
@@ -121,81 +124,92 @@ def start(
     draft = Draft(state, now=now)
     draft.emit(RunStarted())
     draft.append(*items)
-    return draft.frozen(), tuple(draft.effects)
+    return draft.freeze(), tuple(draft.effects)
 
 
 def resume(state: State, *, hooks: HookPoints | None = None, now: int = 0) -> tuple[State, Effects]:
-    """Go on with a session that was saved, as whoever drives it from here on.
+    """Continue a session that was saved, in this process or another.
 
-    Afterwards, answer every effect in `State.out` with `EffectLost`, except a `StartTool` that
-    nobody has started: carry that one out.
+    Afterwards answer every effect in `State.out` with `EffectLost`, except a `StartTool` that has
+    not started: perform that one.
 
     Args:
         state: What was saved.
         hooks: Where a turn stops for code of the host from here on; None means where it did.
         now: Milliseconds since the Unix epoch.
+
+    Returns:
+        The state to go on from, and what a driver has to do, in order.
     """
     draft = Draft(state if hooks is None else replace(state, hooks=hooks), now=now)
     draft.emit(RunStarted(resumed=True))
-    return draft.frozen(), tuple(draft.effects)
+    return draft.freeze(), tuple(draft.effects)
 
 
 def fork(state: State, session_id: SessionId) -> State:
-    """Begin another conversation where one stands.
+    """Make another session that begins with the same conversation.
 
-    What is under way stays with the first: in the fork a turn that runs is cancelled, its calls
-    and those in the background are answered as interrupted, and nothing is out.
+    What is under way stays with the first session. In the fork, a running turn is cancelled, its
+    calls and those in the background get results that say that they were interrupted, and no effect
+    is out.
 
     Args:
-        state: The one; it stays as it is.
-        session_id: The other's name.
+        state: The first session; it is not changed.
+        session_id: The id of the other session.
     """
     if state.phase is not Phase.CLOSED:
         state, _ = step(state, Close(), state.clock)
     return replace(state, session_id=session_id, phase=Phase.IDLE, grants=())
 
 
-def step(state: State, given: Input, now: int) -> tuple[State, Effects]:
+def step(
+    state: State,
+    input: Input,  # noqa: A002  (the field's word)
+    now: int,
+) -> tuple[State, Effects]:
     """Take one input.
 
-    Total: any input is legal in any state. One that does not fit changes nothing but the clock and
-    is told as a diagnostic. `state` stays as it is.
+    Every input is allowed in every state. One that does not apply changes nothing but the clock,
+    and is reported as a `Diagnostic`.
 
     Args:
-        state: The session so far.
-        given: What happened.
-        now: Milliseconds since the Unix epoch; a time before the state's clock counts as that.
+        state: The session; it is not changed.
+        input: What has happened.
+        now: Milliseconds since the Unix epoch. A time before the state's clock counts as that.
 
     Returns:
-        The next state, and what is to be done, in order.
+        The next state, and what a driver has to do, in order.
 
     Raises:
-        IllegalTransition: A phase took an edge that the table does not have; a bug of this library.
+        IllegalTransition: A handler chose a transition that the table does not have; this is a bug
+            of this library.
     """
     draft = Draft(state, now=now)
-    kind = type(given)
-    answers = ANSWERS.get(kind)
-    if answers is not None and _is_late(draft, given, answers):  # type: ignore[arg-type]
-        return draft.frozen(), tuple(draft.effects)
+    kind = type(input)
+    answered_types = ANSWERS.get(kind)
+    if answered_types is not None and _is_late(draft, input, answered_types):  # type: ignore[arg-type]
+        return draft.freeze(), tuple(draft.effects)
     targets = EDGES[state.phase].get(kind)
     if targets is None:
-        draft.diagnose(f"{kind.__name__} means nothing while the session is {state.phase}")
-        return draft.frozen(), tuple(draft.effects)
-    if answers is not None:
-        effect_id = given.effect_id  # type: ignore[union-attr]
+        draft.diagnose(f"{kind.__name__} does not apply while the session is {state.phase}")
+        return draft.freeze(), tuple(draft.effects)
+    if answered_types is not None:
+        effect_id = input.effect_id  # type: ignore[union-attr]
         draft.answered = draft.out[effect_id]
-        if kind not in _LEAVES_IT_OPEN:
+        if kind not in _NOT_LAST:
             del draft.out[effect_id]
-    draft.phase = HANDLERS[state.phase][kind](draft, given)
+    draft.phase = HANDLERS[state.phase][kind](draft, input)
     if draft.phase not in targets:
         raise IllegalTransition(state.phase, kind.__name__, draft.phase)
-    return draft.frozen(), tuple(draft.effects)
+    return draft.freeze(), tuple(draft.effects)
 
 
-def _is_late(draft: Draft, given: Answer, answers: tuple[type[AnsweredEffect], ...]) -> bool:
-    if isinstance(draft.out.get(given.effect_id), answers):
+def _is_late(
+    draft: Draft, answer: Answer, answered_types: tuple[type[AnsweredEffect], ...]
+) -> bool:
+    if isinstance(draft.out.get(answer.effect_id), answered_types):
         return False
-    # Progress of a call that has its result already is of no interest to anyone.
-    if not isinstance(given, ToolProgressed):
-        draft.diagnose(f"{type(given).__name__} answers {given.effect_id}, which nobody waits for")
+    # Nobody needs to know the progress of a call that has its result already.
+    if not isinstance(answer, ToolProgressed):
+        draft.diagnose(f"{type(answer).__name__} answers {answer.effect_id}, which is not out")
     return True

@@ -1,16 +1,16 @@
-"""The machine as a table: which phase may follow which, on what.
+"""The table of transitions: which phase may follow which, on which input.
 
 A session is in one phase at a time. A turn runs exactly in the phases between `idle` and
 `closed`:
 
-    idle       no turn; the host has the word
-    mutating   mutators are shown the transcript
-    preparing  the next request is made
-    calling    the model is asked, and answers
+    idle       no turn runs; the host has control
+    mutating   mutators may rewrite the transcript
+    preparing  hooks may change the next request
+    calling    the model is called and answers
     backoff    a model call failed; the next attempt waits for its time
-    round      the model's calls are checked, approved and run, until all have a result
-    paused     a round is over, and the host wanted the word before the model is asked again
-    finishing  the model has nothing more to do, and hooks are asked whether the turn may end
+    round      the model's tool calls are checked, approved and run, until all have a result
+    paused     a round is over, and the host wants control before the model is called again
+    finishing  the model has nothing more to do; hooks decide whether the turn ends
     closed     the end
 
     idle ──► mutating ──► preparing ──► calling ──► round ──► mutating (the next model call)
@@ -18,21 +18,21 @@ A session is in one phase at a time. A turn runs exactly in the phases between `
                               └─ backoff ◄┘
                                           └──► finishing ──► idle
 
-`docs/kernel.md` has the whole diagram, drawn from the table below. `Cancel` leads from any phase
-of a turn to idle in one step, `Close` from anywhere to closed. So no phase is a trap, whatever
-becomes of the world: a host can always get out.
+Phases without hooks are skipped: see `HookPoints`. `docs/kernel.md` has the whole diagram, drawn
+from the table below. `Cancel` leads from any phase of a turn to idle in one step, `Close` from
+anywhere to closed. So no phase is a trap, whatever the world does: a host can always get out.
 
-The kernel looks up a row, lets the phase decide among its targets, and takes no other. An input
-without a row does not fit the phase; it changes nothing and is told as a diagnostic. Answers
-to effects that nobody waits for any more do not even get as far as the table.
+The kernel looks up a row, lets the phase's handler choose among its targets, and takes no other. An
+input without a row does not apply in the phase; it changes nothing and is reported as a diagnostic.
+An answer to an effect that is no longer out is not even looked up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Final
 
+from agentkit_core.values import StringEnum
 from agentkit_loop.kernel._inputs import (
     Cancel,
     CancelCall,
@@ -63,22 +63,31 @@ from agentkit_loop.kernel._inputs import (
 )
 
 
-class Phase(StrEnum):
-    """Where a session stands."""
+class Phase(StringEnum):
+    """What a session waits for."""
 
     IDLE = "idle"
+    """A prompt of the host; no turn runs."""
     MUTATING = "mutating"
+    """Mutators, which may rewrite the transcript."""
     PREPARING = "preparing"
+    """Hooks, which may change the next request."""
     CALLING = "calling"
+    """The model's answer."""
     BACKOFF = "backoff"
+    """The time of the next attempt at a model call."""
     ROUND = "round"
+    """The results of the model's tool calls."""
     PAUSED = "paused"
+    """The host, which wanted control after the round."""
     FINISHING = "finishing"
+    """Hooks, which may give the model more to do."""
     CLOSED = "closed"
+    """Nothing; the session is over."""
 
 
 Row = Mapping[type[Input], frozenset[Phase]]
-"""Type of input to the phases that may follow."""
+"""The phases that may follow, by the type of input."""
 
 
 def _to(*phases: Phase) -> frozenset[Phase]:
@@ -94,12 +103,12 @@ _AFTER_ROUND: Final = _to(Phase.ROUND, Phase.PAUSED, *_ASK, Phase.IDLE)
 
 
 def _busy(phase: Phase, row: Row) -> Row:
-    """Make the row of a phase of a turn: what is alike in all of them, and its own.
+    """Make the row of a phase of a turn: what is the same in all of them, and its own.
 
-    Calls in the background, queues and settings have nothing to do with the phase.
+    Background calls, queues and settings do not depend on the phase.
     """
     stays = _to(phase)
-    anywhere: Row = {
+    common: Row = {
         Submit: stays,
         ToolsOffered: stays,
         Unqueue: stays,
@@ -117,7 +126,7 @@ def _busy(phase: Phase, row: Row) -> Row:
         Cancel: _to(Phase.IDLE),
         Close: _to(Phase.CLOSED),
     }
-    return {**anywhere, **row}
+    return {**common, **row}
 
 
 EDGES: Final[Mapping[Phase, Row]] = {
@@ -184,4 +193,4 @@ EDGES: Final[Mapping[Phase, Row]] = {
     ),
     Phase.CLOSED: {},
 }
-"""Phase and type of input to the phases that may follow."""
+"""The phases that may follow, by phase and type of input."""

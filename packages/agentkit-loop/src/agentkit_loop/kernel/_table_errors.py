@@ -6,10 +6,24 @@ from agentkit_core import AgentkitError
 
 
 class IllegalTransition(AgentkitError):
-    """A phase took an edge that the table does not have: a fault of this library."""
+    """A handler chose a transition that the table does not have; this is a bug of this library.
 
-    def __init__(self, phase: str, given: str, target: str) -> None:
-        super().__init__(f"{given} led from {phase} to {target}, which is no edge of the table")
+    Args:
+        phase: The phase that the session was in.
+        input_type: The name of the input's type.
+        target: The phase that the handler chose.
+
+    Attributes:
+        phase: The phase that the session was in.
+        input_type: The name of the input's type.
+        target: The phase that the handler chose.
+    """
+
+    def __init__(self, phase: str, input_type: str, target: str) -> None:
+        super().__init__(
+            f"{input_type} led from phase {phase} to {target}, which the table does not allow; "
+            f"this is a bug in agentkit-loop, please report it"
+        )
         self.phase = phase
-        self.given = given
+        self.input_type = input_type
         self.target = target

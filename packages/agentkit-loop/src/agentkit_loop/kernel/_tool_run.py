@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
 from agentkit_core import ApprovalId, JsonValue
+from agentkit_core.values import Record
 
 
-class RunRules(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunRules(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How a call may run; what its tool says about itself, as `ToolAnnotations`.
 
     Attributes:
@@ -27,7 +28,7 @@ class RunRules(Struct, frozen=True, kw_only=True, omit_defaults=True):
     detach_after_s: float | None = None
 
 
-class Resumption(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Resumption(Record, frozen=True, kw_only=True, omit_defaults=True):
     """What a tool gets that runs again after it stopped to ask.
 
     Attributes:

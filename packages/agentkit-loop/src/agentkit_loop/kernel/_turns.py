@@ -1,12 +1,12 @@
-"""Turns: how one begins, asks the model and ends. Shared by the phases.
+"""Turns: how one begins, calls the model and ends. The phases share these functions.
 
-    begin_turn ─► drive ─► (mutators) ─► prepare ─► ask_model          a model call
-                    ▲                                   │
-                    └── there is more to say ◄──────────┤
-                                                        ▼
-                                  finish ─► (hooks) ─► end_turn
+    begin_turn ─► next_model_call ─► (mutators) ─► prepare_model_call ─► call_model
+                    ▲                                                        │
+                    └── there is more to say ◄───────────────────────────────┤
+                                                                             ▼
+                                               finish_turn ─► (hooks) ─► end_turn
 
-Each function says in which phase the session is afterwards.
+Each function returns the phase that the session is in afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from agentkit_core import (
     ANSWERABLE_KINDS,
     FinishReason,
     Item,
-    ItemKind,
     ProviderFailure,
     Transcript,
     TurnId,
@@ -23,8 +22,6 @@ from agentkit_core import (
 )
 from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.events import (
-    InputQueued,
-    InputRejected,
     ModelCallStarted,
     MutationPoint,
     MutationStarted,
@@ -32,20 +29,17 @@ from agentkit_loop.events import (
     TurnFinished,
     TurnStarted,
 )
-from agentkit_loop.kernel._config import BackgroundDone, BusyInput
+from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import CallModel, CheckFinish, Prepare, RunMutators
-from agentkit_loop.kernel._inputs import Lane, Submit
 from agentkit_loop.kernel._limits import Spent, limit_reached
 from agentkit_loop.kernel._state import TurnState
 from agentkit_loop.kernel._status import Finished
 from agentkit_loop.kernel._table import Phase
 
-_NOT_FOR_HOSTS = frozenset({ItemKind.ASSISTANT, ItemKind.TOOL})
-
 
 def wants_answer(transcript: Transcript) -> bool:
-    """Whether the last item is one that a model would answer."""
+    """Whether the last item is one that a model answers."""
     return len(transcript) > 0 and transcript[-1].kind in ANSWERABLE_KINDS
 
 
@@ -54,10 +48,10 @@ def _is_paused(transcript: Transcript) -> bool:
 
 
 def begin_turn(draft: Draft) -> Phase:
-    """Begin a turn with what waits for it, and ask the model."""
+    """Begin a turn with the input that waits for it, and call the model."""
     draft.turns += 1
-    draft.running = TurnState(
-        TurnId(f"turn-{draft.turns}"),
+    draft.current_turn = TurnState(
+        id=TurnId(f"turn-{draft.turns}"),
         started_at=draft.clock,
         first=len(draft.transcript),
     )
@@ -66,31 +60,29 @@ def begin_turn(draft: Draft) -> Phase:
         draft.add_usage(owed)
     draft.emit(TurnStarted())
     draft.append_inputs()
-    return drive(draft, MutationPoint.TURN_START)
+    return next_model_call(draft, MutationPoint.TURN_START)
 
 
-def drive(draft: Draft, point: MutationPoint, *, resumed: bool = False) -> Phase:
-    """Get the next model call under way: mutators first, where there are any.
+def next_model_call(draft: Draft, point: MutationPoint, *, resumed: bool = False) -> Phase:
+    """Start towards the next model call; mutators run first if there are any.
 
     Args:
         draft: The step.
-        point: For the mutators.
-        resumed: Whether the last item is an answer that the provider wants to go on with.
+        point: Where in the turn the mutators run.
+        resumed: Whether the last item is an answer that the provider wants to continue.
     """
     draft.set_turn(resumed=resumed)
     if not draft.hooks.mutators:
-        return prepare(draft)
+        return prepare_model_call(draft)
     draft.emit(MutationStarted(point))
-    draft.set_turn(
-        effect_id=draft.issue(lambda effect_id: RunMutators(effect_id, point)),
-    )
+    draft.set_turn(effect_id=draft.issue(lambda effect_id: RunMutators(effect_id, point)))
     return Phase.MUTATING
 
 
-def prepare(draft: Draft) -> Phase:
-    """Prepare the next model call, if there is something to answer and no limit forbids it."""
+def prepare_model_call(draft: Draft) -> Phase:
+    """Prepare the next model call, unless there is nothing to answer or a limit forbids it."""
     turn = draft.turn
-    # Mutators may have taken away what there was to answer, or to go on with.
+    # Mutators may have removed what the model was to answer, or to continue.
     if not wants_answer(draft.transcript) and not (turn.resumed and _is_paused(draft.transcript)):
         return end_turn(draft, TurnEnd.COMPLETED)
     limits = draft.config.limits
@@ -109,20 +101,28 @@ def prepare(draft: Draft) -> Phase:
         draft.set_turn(tools_closed=closed)
     if limit is not None:
         return end_turn(draft, TurnEnd.LIMIT, limit=limit)
-    return prepare_attempt(draft, 1)
+    return start_attempt(draft, 1)
 
 
-def prepare_attempt(draft: Draft, attempt: int) -> Phase:
-    """Make an attempt at the next model call; hooks see its request first if there are any."""
+def start_attempt(draft: Draft, attempt: int) -> Phase:
+    """Start an attempt at the turn's next model call; hooks before the request run first."""
     if not draft.hooks.request:
         draft.set_turn(attempt=attempt)
-        return ask_model(draft)
+        return call_model(draft)
     draft.set_turn(attempt=attempt, called=False, prepared=False, effect_id=draft.issue(Prepare))
     return Phase.PREPARING
 
 
-def note_tools(draft: Draft, tools: dict[str, str]) -> None:
-    """Take note of the tools that the model is offered, and report what is different from before.
+def call_model(draft: Draft) -> Phase:
+    """Call the model for the present attempt."""
+    turn = draft.turn
+    draft.emit(ModelCallStarted(turn.model_calls + 1, turn.attempt, draft.model))
+    draft.set_turn(called=True, prepared=True, effect_id=draft.issue(CallModel))
+    return Phase.CALLING
+
+
+def record_offer(draft: Draft, tools: dict[str, str]) -> None:
+    """Record the tools that the model is offered, and report what is different from before.
 
     Args:
         draft: The step.
@@ -131,48 +131,40 @@ def note_tools(draft: Draft, tools: dict[str, str]) -> None:
     before, draft.tools = draft.tools, tools
     if before is None or before == tools:
         return
-    same = before.keys() & tools.keys()
+    in_both = before.keys() & tools.keys()
     draft.emit(
         ToolCatalogChanged(
             added=tuple(sorted(tools.keys() - before.keys())),
             removed=tuple(sorted(before.keys() - tools.keys())),
-            changed=tuple(sorted(name for name in same if before[name] != tools[name])),
+            changed=tuple(sorted(name for name in in_both if before[name] != tools[name])),
         )
     )
 
 
-def ask_model(draft: Draft) -> Phase:
-    """Make the attempt that was prepared."""
-    turn = draft.turn
-    draft.emit(ModelCallStarted(turn.model_calls + 1, turn.attempt, draft.model))
-    draft.set_turn(called=True, prepared=True, effect_id=draft.issue(CallModel))
-    return Phase.CALLING
-
-
-def go_on_or_finish(draft: Draft, end: TurnEnd, *, paused: bool = False) -> Phase:
-    """After an answer without calls: go on where somebody has more to say, else end the turn.
+def continue_or_finish(draft: Draft, end: TurnEnd, *, is_paused: bool = False) -> Phase:
+    """After an answer without calls: continue if there is more to say, else end the turn.
 
     Args:
         draft: The step.
         end: How the turn ends if it does.
-        paused: Whether the provider wants to go on with the answer.
+        is_paused: Whether the provider wants to continue the answer.
     """
-    if has_more(draft):
+    if has_more_input(draft):
         draft.append_steer()
-        return drive(draft, MutationPoint.CONTINUE)
-    if paused:
-        return drive(draft, MutationPoint.CONTINUE, resumed=True)
-    return finish(draft, end)
+        return next_model_call(draft, MutationPoint.CONTINUE)
+    if is_paused:
+        return next_model_call(draft, MutationPoint.CONTINUE, resumed=True)
+    return finish_turn(draft, end)
 
 
-def has_more(draft: Draft) -> bool:
+def has_more_input(draft: Draft) -> bool:
     """Whether steering waits for the turn, or a notice that keeps it from ending."""
-    told = draft.notices and draft.config.background_done is BackgroundDone.CONTINUE
-    return bool(draft.steer or told)
+    continues = draft.config.background_done is BackgroundDone.CONTINUE
+    return bool(draft.steer or (draft.notices and continues))
 
 
-def finish(draft: Draft, end: TurnEnd) -> Phase:
-    """End the turn, after asking whether it may where there are hooks for that."""
+def finish_turn(draft: Draft, end: TurnEnd) -> Phase:
+    """End the turn; if it is completed, hooks that may prevent this are asked first."""
     if end is not TurnEnd.COMPLETED or not draft.hooks.finish:
         return end_turn(draft, end)
     draft.set_turn(effect_id=draft.issue(CheckFinish))
@@ -188,15 +180,16 @@ def end_turn(
     error: str | None = None,
     partial: Item | None = None,
 ) -> Phase:
-    """End the turn and hand its result to the host.
+    """End the turn and give its result to the host.
 
-    Steering that found no safe point becomes the next turn's first input.
+    Steering that found no safe point becomes the first input of the next turn. For the keyword
+    arguments see `TurnResult`.
     """
     turn = draft.turn
     result = TurnResult(
         turn.id,
         end,
-        items=draft.produced(),
+        items=draft.turn_items(),
         usage=turn.usage,
         model_calls=turn.model_calls,
         tool_calls=turn.tool_calls,
@@ -209,51 +202,6 @@ def end_turn(
     draft.steer = ()
     draft.once = None
     draft.emit(TurnFinished(result))
-    draft.give(Finished(result))
-    draft.running = None
+    draft.yield_status(Finished(result))
+    draft.current_turn = None
     return Phase.IDLE
-
-
-def append_said(draft: Draft, items: tuple[Item, ...]) -> None:
-    """Append what hooks have to say; what only models and tools can say is left out."""
-    said = tuple(item for item in items if item.kind not in _NOT_FOR_HOSTS)
-    if len(said) < len(items):
-        draft.diagnose("hooks cannot say what comes from models and tools; it was left out")
-    draft.append(*said)
-
-
-def queue(draft: Draft, given: Submit) -> Lane | None:
-    """Put the host's input in the lane where it waits for a safe point.
-
-    Returns:
-        The lane; None where nothing was put in any.
-    """
-    if not given.items:
-        return None
-    for item in given.items:
-        if item.kind in _NOT_FOR_HOSTS:
-            draft.emit(
-                InputRejected(
-                    f"{item.kind.value} items come from models and tools; "
-                    f"start the session with a history instead"
-                )
-            )
-            return None
-    lane = given.lane
-    if draft.running is None:
-        lane = Lane.NEXT
-    elif lane is Lane.NEXT:
-        match draft.config.busy_input:
-            case BusyInput.STEER:
-                lane = Lane.STEER
-            case BusyInput.REJECT:
-                draft.emit(InputRejected("a turn is running"))
-                return None
-            case BusyInput.QUEUE:
-                pass
-    if lane is Lane.STEER:
-        draft.steer += (given.items,)
-    else:
-        draft.inputs += (given.items,)
-    draft.emit(InputQueued(given.items, lane.value))
-    return lane

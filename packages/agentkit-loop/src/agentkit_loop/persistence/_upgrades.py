@@ -91,7 +91,9 @@ def _from_2(state: Json, told: Sequence[Json]) -> None:
                 effect.pop(name, None)
             _move(effect, "resume", _OF_RESUMPTION)
     for effect in told:
-        event, status = effect.get("event", {}), effect.get("step", {})
+        if "step" in effect:
+            effect["status"] = effect.pop("step")
+        event, status = effect.get("event", {}), effect.get("status", {})
         if event.get("type") == "approval_required":
             nameless = {"type": "tool_call", "id": event["call_id"], "name": ""}
             event["call"] = parts.get(event.pop("call_id"), nameless)
@@ -100,7 +102,11 @@ def _from_2(state: Json, told: Sequence[Json]) -> None:
         if status.get("type") == "approval_requested":
             asks = status.pop("asks")
             aside = dict.fromkeys(ask["call_id"] for ask in asks if ask.get("background"))
-            status |= {"background": list(aside), "requests": [_request(ask) for ask in asks]}
+            status |= {
+                "type": "waiting_for_approval",
+                "background": list(aside),
+                "requests": [_request(ask) for ask in asks],
+            }
 
 
 _OF_RULES: Final = ("exclusive", "repeatable", "timeout_s", "detach_after_s")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, Preflight, StartTimer, StartTool
-from agentkit_loop.kernel._state import CallState, CallStatus, State
+from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._table import Phase
 
 _WITHOUT_TURN: Final = frozenset({Phase.IDLE, Phase.CLOSED})

@@ -94,7 +94,7 @@ def _of_effect(
                 return chance.choice(
                     (Prepared(effect.id, error="no"), Prepared(effect.id, stop=True))
                 )
-            return Prepared(effect.id, {"read": chance.choice("ab"), "write": "c"})
+            return Prepared(effect.id, tools={"read": chance.choice("ab"), "write": "c"})
         case CallModel():
             return _model_answer(state, effect, chance, well=well)
         case Preflight():
@@ -116,9 +116,9 @@ def _mutation(state: State, effect: RunMutators, chance: Random, *, well: bool) 
     if draw < 0.6:
         return MutatorsDone(effect.id, error="a mutator failed")
     if draw < 0.65:
-        return MutatorsDone(effect.id, items)
+        return MutatorsDone(effect.id, items=items)
     # Cut anywhere: in between a call and its result as well.
-    return MutatorsDone(effect.id, items[chance.randint(0, len(items)) :], ("cut",))
+    return MutatorsDone(effect.id, items=items[chance.randint(0, len(items)) :], mutators=("cut",))
 
 
 def _tool_answer(effect: StartTool, chance: Random, *, well: bool) -> Input:

@@ -1,4 +1,4 @@
-"""The phases: one file each, with what it does with each input that fits it."""
+"""The phases: one file each, with a handler for each input that applies in it."""
 
 from agentkit_loop.kernel._phases._handlers import HANDLERS
 

@@ -7,26 +7,29 @@ from typing import Final
 from agentkit_loop._result import TurnEnd
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Cancel, Close, TimerFired
-from agentkit_loop.kernel._phases._common import Handlers, handlers, is_aside, timer_fired
+from agentkit_loop.kernel._phases._background_calls import is_in_background
+from agentkit_loop.kernel._phases._background_calls import on_timer_fired as on_background_timer
+from agentkit_loop.kernel._phases._common import handlers_of_turn
+from agentkit_loop.kernel._phases._handler import Handlers
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import ask_model, end_turn, prepare_attempt
+from agentkit_loop.kernel._turns import call_model, end_turn, start_attempt
 
 
-def fired(draft: Draft, given: TimerFired) -> Phase:
-    """Make the next attempt, with the same request if there still is one."""
-    if is_aside(draft, given.effect_id):
-        return timer_fired(draft, given)
+def on_timer_fired(draft: Draft, answer: TimerFired) -> Phase:
+    """Make the next attempt, with the prepared request if there still is one."""
+    if is_in_background(draft, answer.effect_id):
+        return on_background_timer(draft, answer)
     attempt = draft.turn.attempt + 1
     if not draft.turn.prepared:
-        return prepare_attempt(draft, attempt)
+        return start_attempt(draft, attempt)
     draft.set_turn(attempt=attempt)
-    return ask_model(draft)
+    return call_model(draft)
 
 
-def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
-    """Give up waiting, and end the turn."""
+def on_cancel(draft: Draft, command: Cancel | Close) -> Phase:
+    """Stop waiting, and end the turn."""
     draft.abort(draft.turn.effect_id)
     return end_turn(draft, TurnEnd.CANCELLED)
 
 
-HANDLERS: Final[Handlers] = handlers(cancelled, {TimerFired: fired})
+HANDLERS: Final[Handlers] = handlers_of_turn(on_cancel, {TimerFired: on_timer_fired})

@@ -1,4 +1,4 @@
-"""Calling: the model is asked. Its answer ends the turn, opens a round or is tried again."""
+"""Calling: the model is called. Its answer ends the turn or opens a round; a failure is retried."""
 
 from __future__ import annotations
 
@@ -20,21 +20,28 @@ from agentkit_core import (
 )
 from agentkit_core.provider import wait_before_retry_s
 from agentkit_loop._result import TurnEnd
-from agentkit_loop.events import AttemptSuperseded, ModelCallFinished, MutationPoint, RetryScheduled
-from agentkit_loop.kernel import _recovery as _lost
+from agentkit_loop.events import (
+    AttemptSuperseded,
+    ModelCallFinished,
+    MutationPoint,
+    RetryScheduled,
+)
+from agentkit_loop.kernel._call_ids import with_unique_call_ids
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import CallModel, StartTimer
 from agentkit_loop.kernel._inputs import Cancel, Close, EffectLost, ModelFailed, ModelResponded
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
-from agentkit_loop.kernel._phases._common import Handlers, handlers
-from agentkit_loop.kernel._rounds import interrupt_round, open_round, pump, with_own_ids
+from agentkit_loop.kernel._phases._common import handlers_of_turn
+from agentkit_loop.kernel._phases._handler import Handlers
+from agentkit_loop.kernel._queues import append_hook_items
+from agentkit_loop.kernel._recovery import on_effect_lost as on_other_effect_lost
+from agentkit_loop.kernel._rounds import advance_round, interrupt_round, open_round
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import (
-    append_said,
-    drive,
+    continue_or_finish,
     end_turn,
-    go_on_or_finish,
-    prepare_attempt,
+    next_model_call,
+    start_attempt,
 )
 
 _ENDS: Final = {
@@ -43,20 +50,21 @@ _ENDS: Final = {
 }
 
 
-def responded(draft: Draft, given: ModelResponded) -> Phase:
-    """Append the answer; run its calls, or end the turn.
+def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
+    """Append the answer; then run its calls, or end the turn.
 
-    Whether there is more to do depends on the calls that are there. The finish reason only
-    informs: providers disagree about it.
+    The calls in the answer decide whether there is more to do. The finish reason only informs:
+    providers use it differently.
     """
-    if given.response.item.kind is not ItemKind.ASSISTANT:
-        _finish_call(draft, given.response, FinishReason.ERROR)
-        kind = given.response.item.kind.value
-        return end_turn(draft, TurnEnd.ERROR, error=f"the model answered with a {kind} item")
-    item = with_own_ids(draft, given.response.item)
+    response = answer.response
+    if response.item.kind is not ItemKind.ASSISTANT:
+        _finish_model_call(draft, response, FinishReason.ERROR)
+        error = f"the model answered with an item of kind {response.item.kind.value}"
+        return end_turn(draft, TurnEnd.ERROR, error=error)
+    item = with_unique_call_ids(draft, response.item)
     reason = item.finish_reason or FinishReason.COMPLETED
-    _finish_call(draft, given.response, reason)
-    turn, usage = draft.turn, given.response.usage
+    _finish_model_call(draft, response, reason)
+    turn, usage = draft.turn, response.usage
     draft.set_turn(
         model_calls=turn.model_calls + 1,
         unreported=turn.unreported or is_unreported(usage),
@@ -64,36 +72,37 @@ def responded(draft: Draft, given: ModelResponded) -> Phase:
     )
     draft.append(item)
     if item.tool_calls:
-        if given.retry_items:
-            draft.diagnose("an answer with tool calls is not asked for again")
+        if answer.retry_items:
+            draft.diagnose("the retry of an answer with tool calls was ignored")
         open_round(draft, item)
-        return pump(draft)
-    # It kept to it that the tools were closed; only one that does not ends the turn by that limit.
+        return advance_round(draft)
+    # The model kept to it that it may call no more tools. Only if it does not, the turn ends by
+    # that limit.
     draft.set_turn(tools_closed=False)
-    if given.retry_items:
+    if answer.retry_items:
         draft.append_steer()
-        append_said(draft, given.retry_items)
-        return drive(draft, MutationPoint.CONTINUE)
+        append_hook_items(draft, answer.retry_items)
+        return next_model_call(draft, MutationPoint.CONTINUE)
     if reason is FinishReason.TOOL_CALL:
-        draft.diagnose("the finish reason says tool_call, but the answer has no tool call")
+        draft.diagnose("the finish reason is tool_call, but the answer has no tool call")
     end = _ENDS.get(reason, TurnEnd.COMPLETED)
-    return go_on_or_finish(draft, end, paused=reason is FinishReason.PAUSED)
+    return continue_or_finish(draft, end, is_paused=reason is FinishReason.PAUSED)
 
 
-def failed(draft: Draft, given: ModelFailed) -> Phase:
+def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
     """Schedule another attempt, or end the turn with the failure as its result."""
-    response, turn = given.response, draft.turn
+    response, turn = answer.response, draft.turn
     failure = response.failure
-    _finish_call(draft, response, FinishReason.ERROR)
+    _finish_model_call(draft, response, FinishReason.ERROR)
     wait_s = None
-    if failure is not None and not _may_request_no_more(draft):
+    if failure is not None and not _is_out_of_requests(draft):
         wait_s = wait_before_retry_s(
-            draft.config.retry, failure, attempt=turn.attempt, jitter=given.jitter
+            draft.config.retry, failure, attempt=turn.attempt, jitter=answer.jitter
         )
     if failure is None or wait_s is None:
-        kept = _without_calls(response.item)
-        if draft.config.keep_failed and kept.parts and kept.kind is ItemKind.ASSISTANT:
-            draft.append(kept)
+        item = _without_calls(response.item)
+        if draft.config.keep_failed and item.parts and item.kind is ItemKind.ASSISTANT:
+            draft.append(item)
         return end_turn(draft, TurnEnd.ERROR, failure=failure, partial=response.item)
     call = turn.model_calls + 1
     if response.item.parts:
@@ -105,33 +114,32 @@ def failed(draft: Draft, given: ModelFailed) -> Phase:
     return Phase.BACKOFF
 
 
-def lost(draft: Draft, given: EffectLost) -> Phase:
-    """Make another attempt: it counts, so that a process that keeps dying does not pay for ever."""
+def on_effect_lost(draft: Draft, answer: EffectLost) -> Phase:
+    """Make another attempt. It counts, so a process that keeps crashing does not pay forever."""
     if not isinstance(draft.answered, CallModel):
-        return _lost.lost(draft, given)
+        return on_other_effect_lost(draft, answer)
     turn, call = draft.turn, draft.turn.model_calls + 1
     failure = ProviderFailure(
         kind=FailureKind.CONNECTION,
-        message="whoever asked the model was lost before the answer was saved",
+        message="the process that called the model was lost before its answer was saved",
         retryable=True,
     )
-    nothing = Item(ItemKind.ASSISTANT, usage=Usage(requests=1))
-    unknown = ModelResponse(nothing, failure)
-    _finish_call(draft, unknown, FinishReason.ERROR)
-    if turn.attempt >= draft.config.retry.max_attempts or _may_request_no_more(draft):
+    unknown = ModelResponse(Item(ItemKind.ASSISTANT, usage=Usage(requests=1)), failure)
+    _finish_model_call(draft, unknown, FinishReason.ERROR)
+    if turn.attempt >= draft.config.retry.max_attempts or _is_out_of_requests(draft):
         return end_turn(draft, TurnEnd.ERROR, failure=failure)
     draft.emit(AttemptSuperseded(call, turn.attempt))
-    return prepare_attempt(draft, turn.attempt + 1)
+    return start_attempt(draft, turn.attempt + 1)
 
 
-def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
-    """Keep what came of the answer, and end the turn; calls in it are not run."""
-    partial = given.partial or ModelResponse(Item.assistant())
+def on_cancel(draft: Draft, command: Cancel | Close) -> Phase:
+    """Keep what has come of the answer, and end the turn; calls in it do not run."""
+    partial = command.partial or ModelResponse(Item.assistant())
     draft.abort(draft.turn.effect_id)
-    _finish_call(draft, partial, FinishReason.CANCELLED)
+    _finish_model_call(draft, partial, FinishReason.CANCELLED)
     if partial.item.parts and partial.item.kind is ItemKind.ASSISTANT:
         item = replace(
-            with_own_ids(draft, partial.item),
+            with_unique_call_ids(draft, partial.item),
             finish_reason=FinishReason.CANCELLED,
             interrupted=True,
         )
@@ -142,7 +150,7 @@ def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
     return end_turn(draft, TurnEnd.CANCELLED)
 
 
-def _finish_call(draft: Draft, response: ModelResponse, reason: FinishReason) -> None:
+def _finish_model_call(draft: Draft, response: ModelResponse, reason: FinishReason) -> None:
     turn = draft.turn
     usage: Usage = response.usage
     draft.emit(
@@ -158,17 +166,22 @@ def _finish_call(draft: Draft, response: ModelResponse, reason: FinishReason) ->
     draft.set_turn(attempt=0, called=False, effect_id=None, usage=turn.usage + usage)
 
 
-def _may_request_no_more(draft: Draft) -> bool:
+def _is_out_of_requests(draft: Draft) -> bool:
     most = draft.config.limits.max_requests
     return most is not None and draft.turn.usage.requests >= most
 
 
 def _without_calls(item: Item) -> Item:
-    # Calls that nobody answers and reasoning without its signature make a history unsendable.
+    # A history with unanswered calls, or with reasoning without its signature, cannot be sent.
     parts = tuple(part for part in item.parts if not isinstance(part, ToolCall | Reasoning))
     return replace(item, parts=parts)
 
 
-HANDLERS: Final[Handlers] = handlers(
-    cancelled, {ModelResponded: responded, ModelFailed: failed, EffectLost: lost}
+HANDLERS: Final[Handlers] = handlers_of_turn(
+    on_cancel,
+    {
+        ModelResponded: on_model_responded,
+        ModelFailed: on_model_failed,
+        EffectLost: on_effect_lost,
+    },
 )

@@ -1,4 +1,4 @@
-"""Finishing: the model has nothing more to do, and hooks are asked whether the turn may end."""
+"""Finishing: the model has nothing more to do, and hooks decide whether the turn ends."""
 
 from __future__ import annotations
 
@@ -8,28 +8,30 @@ from agentkit_loop._result import TurnEnd
 from agentkit_loop.events import MutationPoint
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Cancel, Close, FinishChecked
-from agentkit_loop.kernel._phases._common import Handlers, handlers
+from agentkit_loop.kernel._phases._common import handlers_of_turn
+from agentkit_loop.kernel._phases._handler import Handlers
+from agentkit_loop.kernel._queues import append_hook_items
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import append_said, drive, end_turn, has_more
+from agentkit_loop.kernel._turns import end_turn, has_more_input, next_model_call
 
 
-def checked(draft: Draft, given: FinishChecked) -> Phase:
-    """End the turn, or go on with what the hooks have to say.
+def on_finish_checked(draft: Draft, answer: FinishChecked) -> Phase:
+    """End the turn, or continue with what the hooks tell the model.
 
-    Steering and notices that came meanwhile would be lost to this turn; they go first.
+    Steering and notices that came meanwhile go first; otherwise this turn would lose them.
     """
     draft.set_turn(effect_id=None)
-    if not given.items and not has_more(draft):
+    if not answer.items and not has_more_input(draft):
         return end_turn(draft, TurnEnd.COMPLETED)
     draft.append_steer()
-    append_said(draft, given.items)
-    return drive(draft, MutationPoint.CONTINUE)
+    append_hook_items(draft, answer.items)
+    return next_model_call(draft, MutationPoint.CONTINUE)
 
 
-def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
-    """Ask nobody any more, and end the turn; the answer stays."""
+def on_cancel(draft: Draft, command: Cancel | Close) -> Phase:
+    """Stop the hooks, and end the turn; the answer stays."""
     draft.abort(draft.turn.effect_id)
     return end_turn(draft, TurnEnd.CANCELLED)
 
 
-HANDLERS: Final[Handlers] = handlers(cancelled, {FinishChecked: checked})
+HANDLERS: Final[Handlers] = handlers_of_turn(on_cancel, {FinishChecked: on_finish_checked})

@@ -1,4 +1,4 @@
-"""All phases' handlers in one table; its rows are those of `EDGES`."""
+"""The handlers of all phases in one table; its rows are those of `EDGES`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentkit_loop.kernel._phases import (
     _preparing,
     _round,
 )
-from agentkit_loop.kernel._phases._common import Handlers
+from agentkit_loop.kernel._phases._handler import Handlers
 from agentkit_loop.kernel._table import Phase
 
 HANDLERS: Final[Mapping[Phase, Handlers]] = {
@@ -29,4 +29,4 @@ HANDLERS: Final[Mapping[Phase, Handlers]] = {
     Phase.FINISHING: _finishing.HANDLERS,
     Phase.CLOSED: {},
 }
-"""Phase and type of input to the handler."""
+"""The handlers, by phase and type of input."""

@@ -1,4 +1,4 @@
-"""Idle: no turn runs, and the host has the word."""
+"""Idle: no turn runs, and the host has control."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from agentkit_core import Transcript
 from agentkit_loop.kernel import _background as background
 from agentkit_loop.kernel._approvals import yield_approvals
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._inputs import Close, Continue, Reset, Submit, Unqueue
-from agentkit_loop.kernel._phases._common import ANYWHERE, Handlers, shut, unqueued
+from agentkit_loop.kernel._inputs import Close, Continue, Reset, Submit
+from agentkit_loop.kernel._phases._common import COMMON, close_session
+from agentkit_loop.kernel._phases._handler import Handlers
+from agentkit_loop.kernel._queues import enqueue, withdraw_input
 from agentkit_loop.kernel._status import AwaitingInput
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import begin_turn, queue, wants_answer
+from agentkit_loop.kernel._turns import begin_turn, wants_answer
 
 
-def continued(draft: Draft, given: Continue) -> Phase:
+def on_continue(draft: Draft, command: Continue) -> Phase:
     """Begin a turn, if there is anything to begin it with."""
-    if draft.inputs or draft.notices or (given.redrive and wants_answer(draft.transcript)):
+    if draft.inputs or draft.notices or (command.redrive and wants_answer(draft.transcript)):
         return begin_turn(draft)
     if not yield_approvals(draft):
-        draft.give(AwaitingInput())
+        draft.yield_status(AwaitingInput())
     return Phase.IDLE
 
 
-def submitted(draft: Draft, given: Submit) -> Phase:
-    """Queue the host's input, and begin a turn with it if the host wants that."""
-    queue(draft, given)
-    return continued(draft, Continue()) if given.begin else Phase.IDLE
+def on_submit(draft: Draft, command: Submit) -> Phase:
+    """Queue the host's input, and begin a turn with it if the host says so."""
+    enqueue(draft, command)
+    return on_continue(draft, Continue()) if command.begin else Phase.IDLE
 
 
-def reset(draft: Draft, given: Reset) -> Phase:
+def on_reset(draft: Draft, command: Reset) -> Phase:
     """Forget the conversation."""
-    background.terminate_all(draft)
-    unqueued(draft, Unqueue())
+    background.end_all_calls(draft)
+    withdraw_input(draft, None)
     draft.notices = ()
     draft.grants = ()
     draft.added_tools = ()
@@ -43,15 +45,15 @@ def reset(draft: Draft, given: Reset) -> Phase:
     return Phase.IDLE
 
 
-def closed(draft: Draft, given: Close) -> Phase:
+def on_close(draft: Draft, command: Close) -> Phase:
     """End the session."""
-    return shut(draft)
+    return close_session(draft)
 
 
 HANDLERS: Final[Handlers] = {
-    **ANYWHERE,
-    Submit: submitted,
-    Continue: continued,
-    Reset: reset,
-    Close: closed,
+    **COMMON,
+    Submit: on_submit,
+    Continue: on_continue,
+    Reset: on_reset,
+    Close: on_close,
 }

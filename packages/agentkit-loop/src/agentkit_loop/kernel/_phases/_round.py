@@ -1,6 +1,6 @@
-"""Round: the model's calls are checked, approved and run, until each has its result.
+"""Round: the model's tool calls are checked, approved and run, until each has its result.
 
-Approvals are no phase of their own: a call that is asked about waits, its siblings run.
+Approval is not a phase of its own: a call that waits for a person waits by itself, the others run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from agentkit_loop.kernel._approvals import (
     suspend,
     yield_approvals,
 )
+from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import (
     CANCELLED,
     CANCELLED_UNSTARTED,
@@ -43,180 +44,182 @@ from agentkit_loop.kernel._inputs import (
     ToolAsked,
     ToolDone,
 )
-from agentkit_loop.kernel._phases import _common as anywhere
-from agentkit_loop.kernel._phases._common import Handlers, handlers, is_aside
-from agentkit_loop.kernel._recovery import unknown_outcome
+from agentkit_loop.kernel._phases import _background_calls as background_calls
+from agentkit_loop.kernel._phases._background_calls import is_in_background
+from agentkit_loop.kernel._phases._common import handlers_of_turn
+from agentkit_loop.kernel._phases._handler import Handlers
+from agentkit_loop.kernel._queues import enqueue
+from agentkit_loop.kernel._recovery import set_unknown_outcome
 from agentkit_loop.kernel._rounds import (
+    advance_round,
     detach,
     find_call,
     interrupt_round,
-    pump,
     put_call,
     set_call,
-    settle,
-    settle_as,
+    set_outside_result,
+    set_result,
     skip_unstarted,
 )
-from agentkit_loop.kernel._state import CallState, CallStatus
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import end_turn, queue
+from agentkit_loop.kernel._turns import end_turn
 
 
-def submitted(draft: Draft, given: Submit) -> Phase:
-    """Queue the host's input; steering may be a reason not to begin what does not run yet."""
-    lane = queue(draft, given)
+def on_submit(draft: Draft, command: Submit) -> Phase:
+    """Queue the host's input; steering may skip the calls that do not run yet."""
+    lane = enqueue(draft, command)
     if lane is Lane.STEER and draft.config.steer_policy is SteerPolicy.SKIP_UNSTARTED:
         skip_unstarted(draft)
-        return pump(draft)
+        return advance_round(draft)
     return Phase.ROUND
 
 
-def allowed(draft: Draft, given: PreflightAllowed) -> Phase:
-    """The call may run."""
-    put_call(draft, _checked(draft, given))
-    return pump(draft)
+def on_preflight_allowed(draft: Draft, answer: PreflightAllowed) -> Phase:
+    """Let the call run."""
+    put_call(draft, _ready_call(draft, answer))
+    return advance_round(draft)
 
 
-def refused(draft: Draft, given: PreflightRefused) -> Phase:
-    """The call has its result without having run."""
-    call = _answered(draft, given.effect_id)
-    settle_as(draft, call, given.result, stop=given.stop)
-    return pump(draft)
+def on_preflight_refused(draft: Draft, answer: PreflightRefused) -> Phase:
+    """Give the call its result; it does not run."""
+    call = _call_of(draft, answer.effect_id)
+    set_outside_result(draft, call, answer.result, stop=answer.stop)
+    return advance_round(draft)
 
 
-def preflight_asked(draft: Draft, given: PreflightAsked) -> Phase:
-    """The call waits for what is neither granted nor vouched for."""
-    call = request_approval(draft, _checked(draft, given), given.requests)
+def on_preflight_asked(draft: Draft, answer: PreflightAsked) -> Phase:
+    """Let the call wait for what nobody has approved yet."""
+    call = request_approval(draft, _ready_call(draft, answer), answer.requests)
     put_call(draft, call)
     if call.pending_approvals:
         yield_approvals(draft)
-    return pump(draft)
+    return advance_round(draft)
 
 
-def _checked(draft: Draft, given: PreflightAllowed | PreflightAsked) -> CallState:
-    call = _answered(draft, given.effect_id)
-    part, rules = call.call, given.rules
+def _ready_call(draft: Draft, answer: PreflightAllowed | PreflightAsked) -> CallState:
+    call = _call_of(draft, answer.effect_id)
+    part, rules = call.call, answer.rules
     alone = draft.config.execution is Execution.READS_PARALLEL and not rules.read_only
     return replace(
         call,
         status=CallStatus.READY,
-        call=part if given.input is None else replace(part, input=given.input),
+        call=part if answer.input is None else replace(part, input=answer.input),
         effect_id=None,
         rules=replace(
             rules,
             exclusive=rules.exclusive or alone,
-            timeout_s=_bounded(rules.timeout_s),
-            detach_after_s=_bounded(rules.detach_after_s),
+            timeout_s=_finite(rules.timeout_s),
+            detach_after_s=_finite(rules.detach_after_s),
         ),
     )
 
 
-def _bounded(seconds: float | None) -> float | None:
-    # No timer rings after an endless time, and JSON has no word for it.
+def _finite(seconds: float | None) -> float | None:
+    # An infinite timeout is none, and JSON cannot express infinity.
     return seconds if seconds is not None and seconds < math.inf else None
 
 
-def resolved(draft: Draft, given: Resolve) -> Phase:
-    """One ask is answered; with the last one the call is free, or has its result."""
-    pending = anywhere.find_pending(draft.turn.calls, given)
+def on_resolve(draft: Draft, command: Resolve) -> Phase:
+    """Take a decision on a call; after the last one it may run, or has its result."""
+    pending = background_calls.find_pending(draft.turn.calls, command)
     if pending is None:
-        phase = anywhere.resolved(draft, given)
-        return pump(draft) if phase is Phase.ROUND else phase
+        phase = background_calls.on_resolve(draft, command)
+        return advance_round(draft) if phase is Phase.ROUND else phase
     call, request = pending
-    decision = given.decision
+    decision = command.decision
     call = resolve(draft, call, request, decision)
     put_call(draft, call)
     if not decision.approve:
         if request.kind == LOST_KIND:
-            return unknown_outcome(draft, call)
+            return set_unknown_outcome(draft, call)
         if not call.takes_denials:
             text = decision.reason or DENIED.format(name=call.name)
             failure = ToolFailure.PERMISSION_DENIED
             result = error_result(call, text, failure, started=call.started)
-            settle(draft, result, stop=draft.config.deny_ends_turn)
-    anywhere.grant_siblings(draft, given)
-    phase = pump(draft)
+            set_result(draft, result, stop=draft.config.deny_ends_turn)
+    background_calls.grant_to_others(draft, command)
+    phase = advance_round(draft)
     if phase is Phase.ROUND:
         yield_approvals(draft)
     return phase
 
 
-def tool_asked(draft: Draft, given: ToolAsked) -> Phase:
-    """The call stops in the middle of its run and waits; the time it waits does not count."""
-    if is_aside(draft, given.effect_id):
-        return anywhere.tool_asked(draft, given)
-    call = _answered(draft, given.effect_id)
+def on_tool_asked(draft: Draft, answer: ToolAsked) -> Phase:
+    """Let the call wait that stopped to ask; the time that it waits does not count."""
+    if is_in_background(draft, answer.effect_id):
+        return background_calls.on_tool_asked(draft, answer)
+    call = _call_of(draft, answer.effect_id)
     draft.abort(call.timeout_id)
     draft.abort(call.detach_id)
     call = replace(call, effect_id=None, timeout_id=None, detach_id=None)
-    call = suspend(draft, call, given)
+    call = suspend(draft, call, answer)
     put_call(draft, call)
     if call.pending_approvals:
         yield_approvals(draft)
-    return pump(draft)
+    return advance_round(draft)
 
 
-def done(draft: Draft, given: ToolDone) -> Phase:
-    """The call has its result."""
-    if is_aside(draft, given.effect_id):
-        return anywhere.tool_done(draft, given)
-    call = _answered(draft, given.effect_id)
-    settle_as(draft, call, given.result, stop=given.stop)
-    return pump(draft)
+def on_tool_done(draft: Draft, answer: ToolDone) -> Phase:
+    """Give the call its result."""
+    if is_in_background(draft, answer.effect_id):
+        return background_calls.on_tool_done(draft, answer)
+    call = _call_of(draft, answer.effect_id)
+    set_outside_result(draft, call, answer.result, stop=answer.stop)
+    return advance_round(draft)
 
 
-def fired(draft: Draft, given: TimerFired) -> Phase:
-    """A call has run for long enough: it is stopped, or goes on in the background."""
-    if is_aside(draft, given.effect_id):
-        return anywhere.timer_fired(draft, given)
+def on_timer_fired(draft: Draft, answer: TimerFired) -> Phase:
+    """Stop a call that has run for long enough, or let it go on in the background."""
+    if is_in_background(draft, answer.effect_id):
+        return background_calls.on_timer_fired(draft, answer)
     timer = draft.answered
     assert isinstance(timer, StartTimer) and timer.call_id is not None  # noqa: S101, PT018
     call = find_call(draft, timer.call_id)
     if timer.why is TimerKind.DETACH:
         detach(draft, set_call(draft, call.id, detach_id=None))
-        return pump(draft)
+        return advance_round(draft)
     set_call(draft, call.id, timeout_id=None)
     text = TIMED_OUT.format(name=call.name, seconds=call.rules.timeout_s or 0)
-    settle(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
-    return pump(draft)
+    set_result(draft, error_result(call, text, ToolFailure.TIMED_OUT, started=True))
+    return advance_round(draft)
 
 
-def call_cancelled(draft: Draft, given: CancelCall) -> Phase:
-    """The host does not want a call any more; the others go on."""
+def on_cancel_call(draft: Draft, command: CancelCall) -> Phase:
+    """End a call because the host cancelled it; the others go on."""
     for call in draft.turn.calls:
-        if call.id == given.call_id and call.status is not CallStatus.DONE:
+        if call.id == command.call_id and call.status is not CallStatus.DONE:
             text = (CANCELLED if call.started else CANCELLED_UNSTARTED).format(name=call.name)
             failure = ToolFailure.INTERRUPTED
-            settle(draft, error_result(call, text, failure, started=call.started))
-            return pump(draft)
-    return anywhere.call_cancelled(draft, given)
+            set_result(draft, error_result(call, text, failure, started=call.started))
+            return advance_round(draft)
+    return background_calls.on_cancel_call(draft, command)
 
 
-def cancelled(draft: Draft, given: Cancel | Close) -> Phase:
+def on_cancel(draft: Draft, command: Cancel | Close) -> Phase:
     """Give every open call a result, and end the turn."""
     interrupt_round(draft)
     return end_turn(draft, TurnEnd.CANCELLED)
 
 
-def _answered(draft: Draft, effect_id: EffectId) -> CallState:
-    """The call that waited for this effect."""
+def _call_of(draft: Draft, effect_id: EffectId) -> CallState:
+    """Return the call of the round that waited for an effect."""
     for call in draft.turn.calls:
         if call.effect_id == effect_id:
             return call
     raise AssertionError(f"effect {effect_id} is out, but no call waits for it")
 
 
-HANDLERS: Final[Handlers] = handlers(
-    cancelled,
+HANDLERS: Final[Handlers] = handlers_of_turn(
+    on_cancel,
     {
-        Submit: submitted,
-        Resolve: resolved,
-        PreflightAllowed: allowed,
-        PreflightRefused: refused,
-        PreflightAsked: preflight_asked,
-        ToolAsked: tool_asked,
-        ToolDone: done,
-        TimerFired: fired,
-        CancelCall: call_cancelled,
+        Submit: on_submit,
+        Resolve: on_resolve,
+        PreflightAllowed: on_preflight_allowed,
+        PreflightRefused: on_preflight_refused,
+        PreflightAsked: on_preflight_asked,
+        ToolAsked: on_tool_asked,
+        ToolDone: on_tool_done,
+        TimerFired: on_timer_fired,
+        CancelCall: on_cancel_call,
     },
 )
