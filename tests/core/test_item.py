@@ -117,5 +117,5 @@ def test_users_tools_and_notifications_ask_for_an_answer() -> None:
 
 
 def test_what_is_neither_text_nor_part_is_refused_by_what_it_is() -> None:
-    with pytest.raises(TypeError, match="not of 5"):
+    with pytest.raises(TypeError, match="5 is not a valid part"):
         Item.user(5)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentkit_core import ModelOptions, ModelRequest, ModelResponse, ToolSpec
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decoded
+from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 
 
@@ -66,4 +66,4 @@ def events(
 ) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
     decoder = OpenAIChat(quirks=quirks or Quirks()).decoder(asked or request())
-    return decoded(decoder, [body] if isinstance(body, bytes) else body)
+    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)

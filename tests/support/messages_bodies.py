@@ -8,7 +8,7 @@ from typing import Any
 
 from agentkit_core import Item, ModelOptions, ModelRequest, ModelResponse, ToolSpec
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decoded
+from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 
 MODEL = "claude-opus-4-6"
@@ -107,7 +107,7 @@ def read(
 def events(body: bytes | Sequence[bytes], quirks: Quirks | None = None) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
     decoder = AnthropicMessages(quirks=quirks or Quirks()).decoder(request())
-    return decoded(decoder, [body] if isinstance(body, bytes) else body)
+    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)
 
 
 def sent(

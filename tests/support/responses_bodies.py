@@ -8,7 +8,7 @@ from typing import Any
 
 from agentkit_core import ModelRequest, ModelResponse, ToolSpec
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decoded
+from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks
 
 
@@ -104,4 +104,4 @@ def events(
 ) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
     decoder = OpenAIResponses(quirks=quirks or Quirks()).decoder(asked or request())
-    return decoded(decoder, [body] if isinstance(body, bytes) else body)
+    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)

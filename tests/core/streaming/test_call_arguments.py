@@ -60,4 +60,4 @@ def test_t10_a_call_that_was_cut_off_is_never_good(text: str, kept: str) -> None
     call = complete_call(CALL, text, cut=True)
 
     assert (call.input, call.raw_input) == ({}, kept)
-    assert "broke off" in str(call.input_error)
+    assert "before the arguments were complete" in str(call.input_error)

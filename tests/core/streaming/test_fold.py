@@ -129,8 +129,8 @@ RULES: list[tuple[str, list[Delta], tuple[Part, ...], str | None]] = [
         (CALL,),
         None,
     ),
-    ("F7 text", begun(TEXT, ReplaceStructured(P, 1)), (TEXT,), "holds no value"),
-    ("F7 call, no object", begun(CALL, ReplaceStructured(P, [1])), (CALL,), "is an object"),
+    ("F7 text", begun(TEXT, ReplaceStructured(P, 1)), (TEXT,), "has no value"),
+    ("F7 call, no object", begun(CALL, ReplaceStructured(P, [1])), (CALL,), "must be an object"),
     (
         "F8",
         begun(
@@ -141,11 +141,11 @@ RULES: list[tuple[str, list[Delta], tuple[Part, ...], str | None]] = [
         (Text("", metadata={"b": 2, "c": 3}),),
         None,
     ),
-    ("F9 text", [AppendText(P, "x"), AppendText(P, "y")], (Text("xy"),), "no part of that id"),
-    ("F9 bytes", [AppendBytes(P, b"x")], (), "no part of that id"),
-    ("F9 value", [ReplaceStructured(P, 1)], (), "no part of that id"),
-    ("F9 metadata", [SetMetadata(P, {})], (), "no part of that id"),
-    ("F9 commit", [CommitPart(TEXT, P)], (), "no part of that id"),
+    ("F9 text", [AppendText(P, "x"), AppendText(P, "y")], (Text("xy"),), "no part with this id"),
+    ("F9 bytes", [AppendBytes(P, b"x")], (), "no part with this id"),
+    ("F9 value", [ReplaceStructured(P, 1)], (), "no part with this id"),
+    ("F9 metadata", [SetMetadata(P, {})], (), "no part with this id"),
+    ("F9 commit", [CommitPart(TEXT, P)], (), "no part with this id"),
     (
         "F10",
         [BeginPart(P, TEXT), BeginPart(Q, TEXT), AppendText(P, "x"), CommitPart(Text("a"), P)],
@@ -304,7 +304,7 @@ def test_t10_a_call_that_was_cut_off_is_marked_even_if_it_can_be_read() -> None:
     assert isinstance(call, ToolCall)
     assert call.input == {}
     assert call.raw_input == '{"path":"a.txt"}'
-    assert "broke off" in str(call.input_error)
+    assert "before the arguments were complete" in str(call.input_error)
     assert call.metadata == {"agentkit.incomplete": True}
 
 

@@ -50,7 +50,7 @@ from agentkit_core.testing import (
     check_decoder,
     check_projection,
     check_sendable,
-    decoded,
+    decode_chunks,
     hard_transcripts,
 )
 from support.items import HERE
@@ -169,14 +169,14 @@ def test_a_good_decoder_passes_and_its_answer_is_given() -> None:
     [
         (DecodesEachChunk, "cutting the body"),
         (SplitsCharacters, "cutting the body at byte 3 changes the events"),
-        (Raises, "raises ValueError"),
-        (NeverEnds, "ends 0 times"),
-        (TakesNothingForAnAnswer, "no body at all is taken for an answer"),
-        (EndsTwice, "ends 2 times"),
-        (GoesOn, "goes on after its end"),
-        (FinishesAgain, "a second time"),
-        (BeginsNothing, "do not fold strictly"),
-        (GivesWords, "is no model event"),
+        (Raises, "raised ValueError"),
+        (NeverEnds, "there are 0 end events"),
+        (TakesNothingForAnAnswer, "an empty body is decoded as a response"),
+        (EndsTwice, "there are 2 end events"),
+        (GoesOn, "comes after the end"),
+        (FinishesAgain, "a second call of `finish` returns events"),
+        (BeginsNothing, "do not fold in strict mode"),
+        (GivesWords, "is not a model event"),
     ],
 )
 def test_a_broken_decoder_is_caught(broken: Callable[[], ResponseDecoder], law: str) -> None:
@@ -263,13 +263,13 @@ def test_a_good_projection_passes() -> None:
 @pytest.mark.parametrize(
     ("broken", "law"),
     [
-        (RefusesHistories, "'arguments that are not JSON' is refused: KeyError"),
-        (Counts, "twice differs"),
+        (RefusesHistories, "history 'arguments that are not JSON' raised KeyError"),
+        (Counts, "twice gives other bytes"),
         (WritesIntoTheRequest, "changes the request"),
         (WritesLoneSurrogates, "'lone surrogates' is not JSON"),
         (WritesBrokenText, "'lone surrogates' is not JSON"),
         (HasNoSlash, "no leading slash"),
-        (ReadsNothingAsAnAnswer, "taken for an answer"),
+        (ReadsNothingAsAnAnswer, "decoded as a response"),
     ],
 )
 def test_a_broken_projection_is_caught(broken: Callable[[], Echo], law: str) -> None:
@@ -300,21 +300,21 @@ def answered(*parts: Part) -> list[Item]:
     ("items", "target", "law"),
     [
         ([Item.context("x")], TARGET, "kind context"),
-        ([Item.user()], TARGET, "is empty"),
+        ([Item.user()], TARGET, "has no parts"),
         ([Item.user("a"), Item.user("b")], ALTERNATE, "are both user"),
-        ([Item.assistant(CALL)], TARGET, "unanswered calls at the end"),
-        ([Item.assistant(CALL), Item.user("x")], TARGET, "answers \\[\\]"),
-        ([Item.tool(RESULT)], TARGET, "without a call come first"),
+        ([Item.assistant(CALL)], TARGET, "calls without results"),
+        ([Item.assistant(CALL), Item.user("x")], TARGET, "results of \\[\\]"),
+        ([Item.tool(RESULT)], TARGET, "the first item has results without a call"),
         ([Item.user("x"), Item.tool(RESULT)], TARGET, "results without a call"),
         ([Item.assistant(CALL), Item.tool(RESULT)] * 2, TARGET, "used twice"),
         ([Item.assistant(replace(CALL, id=ToolCallId("a|b"))),
-          Item.tool(replace(RESULT, call_id=ToolCallId("a|b")))], TARGET, "id 'a|b' is refused"),
+          Item.tool(replace(RESULT, call_id=ToolCallId("a|b")))], TARGET, "id 'a|b' is invalid"),
         ([Item.assistant(replace(CALL, name="a b")), Item.tool(RESULT)], TARGET, "name 'a b'"),
         ([Item.user(" ")], TARGET, "blank text"),
         ([Item.user("a\ud800")], TARGET, "UTF-8 cannot express"),
-        ([Item.user(IMAGE)], TARGET, "image, which is not read"),
+        ([Item.user(IMAGE)], TARGET, "image, which is not accepted"),
         ([Item.user(replace(IMAGE, data=UNLOADED))], SEES, "was not loaded"),
-        ([Item.user(File(InlineBytes(b"")))], TARGET, "a file, which is not read"),
+        ([Item.user(File(InlineBytes(b"")))], TARGET, "a file, which is not accepted"),
         ([Item.user(File(UNLOADED))], READS, "was not loaded"),
         ([Item.user(Custom("another_api.x"))], TARGET, "another owner"),
         (thought(Reasoning("t")), TARGET, "has reasoning"),
@@ -324,10 +324,10 @@ def answered(*parts: Part) -> list[Item]:
         ([Item.assistant(CALL), Item.tool(replace(RESULT, output=TextOutput("")))], TARGET,
          "blank result"),
         (answered(IMAGE), SEES, "media inside a result"),
-        (answered(IMAGE), INLINE, "image is not read"),
+        (answered(IMAGE), INLINE, "image not accepted"),
         (answered(File(InlineBytes(b""))), READS, "a file inside a result"),
-        (answered(File(InlineBytes(b""))), INLINE, "a file, which is not read"),
-        ([Item.assistant("a")], replace(TARGET, first_user=True), "not a user's"),
+        (answered(File(InlineBytes(b""))), INLINE, "a file, which is not accepted"),
+        ([Item.assistant("a")], replace(TARGET, first_user=True), "not user"),
     ],
 )  # fmt: skip
 def test_what_a_target_would_refuse_is_caught(items: list[Item], target: Target, law: str) -> None:
@@ -352,6 +352,8 @@ def test_hard_histories_are_made_anew_and_cover_every_kind() -> None:
             assert left is not right
 
 
-def test_decoded_feeds_finishes_and_gives_all() -> None:
-    assert decoded(Lines(), [b"+a\n", b"", b"en", b"d\n"]) == decoded(Lines(), [b"+a\nend\n"])
-    assert decoded(Lines(), []) == (CUT,)
+def test_decode_chunks_feeds_finishes_and_returns_all_events() -> None:
+    assert decode_chunks(Lines(), [b"+a\n", b"", b"en", b"d\n"]) == decode_chunks(
+        Lines(), [b"+a\nend\n"]
+    )
+    assert decode_chunks(Lines(), []) == (CUT,)

@@ -21,7 +21,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_core.provider import ModelEvent, fold_response
-from agentkit_core.testing import decoded
+from agentkit_core.testing import decode_chunks
 from agentkit_providers import HttpModel, connect
 from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.replay import Answer, ReplayServer, Script, anthropic_messages
@@ -135,7 +135,7 @@ def test_every_recorded_answer_goes_back_block_by_block_as_it_came(shared: Path)
         blocks = blocks_of(exchange)
         projection = AnthropicMessages("here")
         asked = corpus.request_of(exchange)
-        events = decoded(projection.decoder(asked), [corpus.body_of(exchange)])
+        events = decode_chunks(projection.decoder(asked), [corpus.body_of(exchange)])
         item = from_json(to_json(fold_response(events).item), Item)
         history = [Item.user("u"), item]
         results = [ToolResult(call.id, TextOutput("r")) for call in item.tool_calls]

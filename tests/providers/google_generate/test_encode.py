@@ -52,7 +52,7 @@ from agentkit_core import (
 )
 from agentkit_core.cache import CacheMode, CacheRequest, ItemEnd
 from agentkit_core.provider import fold_response, sendable
-from agentkit_core.testing import check_projection, check_sendable, decoded, hard_transcripts
+from agentkit_core.testing import check_projection, check_sendable, decode_chunks, hard_transcripts
 from agentkit_providers.endpoints import default_registry
 from agentkit_providers.google_generate import GoogleGenerate, Quirks
 from agentkit_providers.google_generate._media import media_part
@@ -306,7 +306,7 @@ PARALLEL = bodies.whole(
 def test_r08_a_signature_goes_back_on_its_call_alone_byte_for_byte() -> None:
     for model in (NEW, OLD):
         decoder = GoogleGenerate().decoder(bodies.request(model=model))
-        item = fold_response(decoded(decoder, [PARALLEL])).item
+        item = fold_response(decode_chunks(decoder, [PARALLEL])).item
         stored = from_json(to_json(item), Item)
         results = Item.tool(*(result(one.id, "r") for one in stored.tool_calls))
 
@@ -852,7 +852,7 @@ def test_every_recorded_answer_goes_back_as_the_vendor_sent_it(shared: Path) -> 
             continue
         projection = GoogleGenerate()
         decoder = projection.decoder(corpus.request_of(exchange))
-        item = from_json(to_json(fold_response(decoded(decoder, [answer])).item), Item)
+        item = from_json(to_json(fold_response(decode_chunks(decoder, [answer])).item), Item)
         if item.finish_reason is FinishReason.ERROR:
             continue
         results = Item.tool(*(result(one.id, "r") for one in item.tool_calls))

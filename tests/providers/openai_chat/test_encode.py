@@ -50,7 +50,7 @@ from agentkit_core import (
 )
 from agentkit_core.cache import CacheMode, CacheRequest, CacheRetention, ItemEnd
 from agentkit_core.provider import IdRule, fold_response
-from agentkit_core.testing import decoded, hard_transcripts
+from agentkit_core.testing import decode_chunks, hard_transcripts
 from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat
 from agentkit_providers.openai_chat._media import media_part
@@ -351,7 +351,7 @@ def test_r08_a_thought_signature_goes_back_with_its_call_byte_for_byte() -> None
     )
     google = OpenAIChat("google-openai", Quirks(imported_call_signature="skip"))
     asked = ModelRequest(model="m")
-    item = fold_response(decoded(google.decoder(asked), [answer])).item
+    item = fold_response(decode_chunks(google.decoder(asked), [answer])).item
     stored = from_json(to_json(item), Item)
     history = (stored, Item.tool(result("1", "r"), result("2", "r")))
 

@@ -1,6 +1,7 @@
 """agentkit-core: the data of an agent. No I/O; depends on msgspec only."""
 
 from agentkit_core._approval import ApprovalKind, ApprovalRequest
+from agentkit_core._data_ref import DataRef, Handle, InlineBytes, InlineText, Modality, Uri
 from agentkit_core._errors import (
     AgentkitError,
     CurrencyMismatch,
@@ -14,7 +15,7 @@ from agentkit_core._errors import (
     UnansweredToolCall,
     UnsupportedContent,
 )
-from agentkit_core._failure import FailureKind, ProviderFailure
+from agentkit_core._failure import FailureKind, ProviderFailure, ToolFailure
 from agentkit_core._finish import FinishReason
 from agentkit_core._history._transcript import Transcript, open_calls, repair
 from agentkit_core._ids import ApprovalId, ArtifactId, MessageId, SessionId, ToolCallId, TurnId
@@ -23,14 +24,9 @@ from agentkit_core._json import JsonValue, to_json
 from agentkit_core._metadata import MetadataMap, foreign_metadata
 from agentkit_core._part import (
     Custom,
-    DataRef,
     File,
     FilesOutput,
-    Handle,
-    InlineBytes,
-    InlineText,
     Media,
-    Modality,
     Part,
     PartsOutput,
     Reasoning,
@@ -39,10 +35,8 @@ from agentkit_core._part import (
     Text,
     TextOutput,
     ToolCall,
-    ToolFailure,
     ToolOutput,
     ToolResult,
-    Uri,
 )
 from agentkit_core._records import from_json, from_msgpack, to_msgpack
 from agentkit_core._request import (
@@ -102,7 +96,7 @@ __all__ = [
     "Transcript",
     "open_calls",
     "repair",
-    # what a model is asked
+    # requests to a model
     "JsonFormat",
     "JsonSchemaFormat",
     "ModelOptions",
@@ -115,7 +109,7 @@ __all__ = [
     "ToolChoice",
     "ToolChoiceMode",
     "ToolSpec",
-    # what it answers
+    # responses
     "CostUsage",
     "FailureKind",
     "FinishReason",

@@ -1,23 +1,23 @@
-"""Errors that are raised: a caller's mistakes. The world's failures are values.
+"""Errors that are raised for mistakes of the caller. Failures of the world are values.
 
     AgentkitError
-    ├── NormalizeError            something foreign cannot be expressed in our types
-    │   ├── RecordError           stored bytes are not the record they should be
-    │   └── UnsupportedContent    a target cannot be sent this part or option
+    ├── NormalizeError            a value cannot be converted to or from another format
+    │   ├── RecordError           stored bytes are not a valid record
+    │   └── UnsupportedContent    a model cannot be sent this part or option
     ├── ProtocolError             the rules of a stream or a transcript are broken
     │   ├── DeltaOutOfOrder       a delta does not fit the part it names
-    │   ├── TranscriptError       an item does not fit where it is put
-    │   │   ├── MisplacedPart     a part stands in an item or output that cannot hold it
-    │   │   ├── DuplicateToolCall    a call reuses the id of an earlier one
-    │   │   ├── OrphanToolResult     a result answers no open call
-    │   │   ├── DuplicateToolResult  a call is answered twice
+    │   ├── TranscriptError       an item breaks a rule of the transcript
+    │   │   ├── MisplacedPart     a part is in an item or output that cannot contain it
+    │   │   ├── DuplicateToolCall    a call has the id of an earlier call
+    │   │   ├── OrphanToolResult     a result has no open call
+    │   │   ├── DuplicateToolResult  a call gets a second result
     │   │   └── UnansweredToolCall   an item follows a call that has no result yet
-    │   └── ProjectionError       a projection breaks the laws of its contract
-    ├── CurrencyMismatch          money of several currencies was asked for as one number
-    └── ProviderError             a model call failed, for callers that want it raised
+    │   └── ProjectionError       a projection breaks a rule of its contract
+    ├── CurrencyMismatch          an amount in several currencies was read as one number
+    └── ProviderError             a model call failed, for callers that want an exception
 
-Each says what, where and what to do, carries the same facts as attributes, can be pickled
-and written as JSON. Other packages hang their own errors below `AgentkitError`.
+Each message says what happened, where, and what to do. The same facts are attributes. Errors can
+be pickled and written as JSON. The errors of the other packages are subclasses of `AgentkitError`.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from agentkit_core._json import JsonValue
 
 
 class AgentkitError(Exception):
-    """Anything that the packages of agentkit raise on purpose.
+    """The base class of all errors that the agentkit packages define.
 
-    The facts of an error are its instance attributes, all of them JSON values or structs.
+    The facts of an error are its instance attributes: JSON values or structs.
     """
 
     @property
     def details(self) -> dict[str, JsonValue]:
-        """The facts, by name, as JSON values."""
-        facts = {name: one for name, one in vars(self).items() if not name.startswith("_")}
-        written: dict[str, JsonValue] = msgspec.to_builtins(facts, enc_hook=repr)
-        return written
+        """The facts by name, as JSON values."""
+        facts = {name: fact for name, fact in vars(self).items() if not name.startswith("_")}
+        builtins: dict[str, JsonValue] = msgspec.to_builtins(facts, enc_hook=repr)
+        return builtins
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Write the error as `{"type": …, "message": …, "details": {…}}`."""
+        """Return the error as `{"type": …, "message": …, "details": {…}}`."""
         return {"type": type(self).__name__, "message": str(self), "details": self.details}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # BaseException would call the class with the message alone, but ours take facts.
-        return _rebuilt, (type(self), self.args, vars(self).copy())
+        return _rebuild, (type(self), self.args, vars(self).copy())
 
 
-def _rebuilt(
+def _rebuild(
     cls: type[AgentkitError], args: tuple[Any, ...], facts: dict[str, Any]
 ) -> AgentkitError:
     error = cls.__new__(cls, *args)
@@ -63,26 +63,26 @@ def _rebuilt(
 
 
 class NormalizeError(AgentkitError):
-    """Something foreign cannot be expressed in our types, or ours not in theirs."""
+    """A value cannot be converted: foreign data to our types, or ours to a foreign format."""
 
 
 class RecordError(NormalizeError):
-    """Stored bytes are not the record that they should be."""
+    """Stored bytes are not a valid record of the expected type."""
 
     def __init__(self, record: str, reason: str) -> None:
         super().__init__(
-            f"cannot read a stored {record}: {reason}; check that the bytes are whole and were "
-            f"written by this library, or allow unknown parts if they are newer"
+            f"the bytes are not a valid {record}: {reason}; check that they are complete and "
+            f"were written by this library; if a newer version wrote them, pass unknown_parts=True"
         )
         self.record = record
         self.reason = reason
 
 
 class UnsupportedContent(NormalizeError):
-    """A target cannot be sent this part or option."""
+    """A model cannot be sent this part or option."""
 
     def __init__(self, what: str, *, target: str, advice: str) -> None:
-        super().__init__(f"{target} cannot be sent {what}; {advice}")
+        super().__init__(f"{target} does not support {what}; {advice}")
         self.what = what
         self.target = target
         self.advice = advice
@@ -98,7 +98,7 @@ class DeltaOutOfOrder(ProtocolError):
     def __init__(self, operation: str, part_id: PartId | None, reason: str) -> None:
         super().__init__(
             f"{operation} for part {part_id!r}: {reason}; "
-            f"mend the decoder, or fold leniently to pass over it"
+            f"fix the decoder, or fold with strict=False to ignore such deltas"
         )
         self.operation = operation
         self.part_id = part_id
@@ -106,28 +106,28 @@ class DeltaOutOfOrder(ProtocolError):
 
 
 class TranscriptError(ProtocolError):
-    """An item does not fit where it is put; the transcript is unchanged."""
+    """An item breaks a rule of the transcript; the transcript is unchanged."""
 
 
 class MisplacedPart(TranscriptError):
-    """A part stands in a kind of item, or in a tool's output, that cannot hold it."""
+    """A part is in an item, or in a tool's output, that cannot contain it."""
 
     def __init__(self, part: str, *, kind: str) -> None:
         super().__init__(
-            f"a {part} part cannot stand in {kind} content; tool calls belong to assistant "
-            f"items, tool results (and nothing else) to tool items, neither into a tool's output"
+            f"a {part} part cannot be in {kind} content; put tool calls in assistant items, and "
+            f"tool results (and nothing else) in tool items; a tool's output can contain neither"
         )
         self.part = part
         self.kind = kind
 
 
 class DuplicateToolCall(TranscriptError):
-    """A tool call reuses the id of an earlier one."""
+    """A tool call has the id of an earlier call."""
 
     def __init__(self, call_id: ToolCallId, *, at: int, first_at: int) -> None:
         super().__init__(
-            f"tool call {call_id!r} (item {at}) reuses the id of a call in item {first_at}; "
-            f"give every call of a transcript an id of its own"
+            f"tool call {call_id!r} (item {at}) has the same id as a call in item {first_at}; "
+            f"give each call of a transcript a unique id"
         )
         self.call_id = call_id
         self.at = at
@@ -135,24 +135,24 @@ class DuplicateToolCall(TranscriptError):
 
 
 class OrphanToolResult(TranscriptError):
-    """A tool result answers no tool call that is open."""
+    """A tool result has no open tool call."""
 
     def __init__(self, call_id: ToolCallId, *, at: int) -> None:
         super().__init__(
-            f"tool result {call_id!r} (item {at}) answers no tool call before it; "
-            f"append the assistant item that made the call first, or drop the result"
+            f"tool result {call_id!r} (item {at}) has no tool call before it; append the "
+            f"assistant item with the call first, or leave the result out"
         )
         self.call_id = call_id
         self.at = at
 
 
 class DuplicateToolResult(TranscriptError):
-    """A tool call is answered a second time."""
+    """A tool call gets a second result."""
 
     def __init__(self, call_id: ToolCallId, *, at: int) -> None:
         super().__init__(
-            f"tool result {call_id!r} (item {at}) answers a call that has its result already; "
-            f"drop one of the two"
+            f"tool result {call_id!r} (item {at}) is the second result of one call; "
+            f"leave one of the two out"
         )
         self.call_id = call_id
         self.at = at
@@ -164,30 +164,30 @@ class UnansweredToolCall(TranscriptError):
     def __init__(self, call_ids: tuple[ToolCallId, ...], *, at: int) -> None:
         names = ", ".join(map(repr, call_ids))
         super().__init__(
-            f"item {at} follows the unanswered tool call(s) {names}; "
-            f"append a tool item with their results first, or repair the transcript"
+            f"item {at} follows tool calls without results: {names}; append a tool item with "
+            f"their results first, or use `repair`"
         )
         self.call_ids = call_ids
         self.at = at
 
 
 class ProjectionError(ProtocolError):
-    """A projection or decoder breaks the laws of its contract."""
+    """A projection or decoder breaks a rule of its contract."""
 
 
 class CurrencyMismatch(AgentkitError):
-    """Money of several currencies was asked for as one number."""
+    """An amount in several currencies was read as one number."""
 
     def __init__(self, currencies: tuple[str, ...]) -> None:
         super().__init__(
-            f"the cost is in {len(currencies)} currencies ({', '.join(currencies)}) and cannot be "
-            f"one number; read `amounts` currency by currency"
+            f"the cost is in {len(currencies)} currencies ({', '.join(currencies)}), so it is not "
+            f"one number; read `amounts` for each currency"
         )
         self.currencies = currencies
 
 
 class ProviderError(AgentkitError):
-    """A model call failed, for callers that want it raised rather than returned."""
+    """A model call failed; for callers that want an exception instead of a value."""
 
     def __init__(self, failure: ProviderFailure) -> None:
         advice = "may succeed later" if failure.retryable else "would fail again"

@@ -1,4 +1,4 @@
-"""What can go wrong with a model call, as a value: kind, whose fault, worth a retry or not."""
+"""Failures of model calls and of tools, as values: their kind and the facts."""
 
 from __future__ import annotations
 
@@ -7,56 +7,58 @@ from agentkit_core.values import Record, StringEnum
 
 
 class FailureKind(StringEnum):
-    """Why a model call failed; one set for all providers."""
+    """Why a model call failed; the same set for all providers."""
 
     RATE_LIMIT = "rate_limit"
-    """Too many requests or tokens for now; wait."""
+    """Too many requests or tokens in a period; wait."""
     OVERLOADED = "overloaded"
-    """The provider has no capacity for now; wait."""
+    """The provider has no capacity at the moment; wait."""
     SERVER = "server"
-    """The provider failed."""
+    """An internal error of the provider."""
     TIMEOUT = "timeout"
-    """One of the limits on waiting passed."""
+    """One of the `Timeouts` was exceeded."""
     CONNECTION = "connection"
-    """No connection could be made, or it broke before the answer began."""
+    """The connection could not be made, or broke before the response began."""
     STREAM_CUT = "stream_cut"
-    """The answer began and ended without its end marker."""
+    """The response began, but ended without its end marker."""
     PROTOCOL = "protocol"
-    """The answer is not what the protocol says."""
+    """The response does not follow the protocol."""
     AUTH = "auth"
-    """The key is missing, wrong or not allowed this."""
+    """The API key is missing, wrong, or does not allow this."""
     BILLING = "billing"
-    """Out of credit or quota that waiting does not bring back."""
+    """No credit left, or a quota that waiting does not restore."""
     INVALID_REQUEST = "invalid_request"
-    """The provider refuses the request as it is."""
+    """The provider rejects the request as invalid."""
     CONTEXT_LENGTH = "context_length"
     """The request does not fit the model's context window."""
     CONTENT_FILTER = "content_filter"
-    """The provider refuses the content."""
+    """The provider's filter rejects the content."""
     NOT_FOUND = "not_found"
-    """No such model, deployment or path."""
+    """The model, deployment or path does not exist."""
     CANCELLED = "cancelled"
-    """The call was cancelled here."""
+    """The caller cancelled the call."""
 
 
 class ProviderFailure(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """One failed model call.
-
-    `message` is for people and holds no secret; everything that code may want to decide on
-    has a field of its own.
+    """A failed model call.
 
     Attributes:
+        kind: Why the call failed.
+        message: What went wrong, for people; it contains no secrets. Facts for programs have
+            fields of their own.
         retryable: Whether the same request may succeed later.
-        retry_after_s: The least wait that the provider asked for, in seconds; None when it asked
+        retry_after_s: The shortest wait that the provider asks for, in seconds; None if it asks
             for none.
-        status: The HTTP status; None when no response arrived or the failure came inside a stream.
-        code: The provider's own code.
-        type: The provider's own type of error.
-        param: The part of the request that the provider blames.
-        request_id: The provider's name of the request, for its support.
-        tokens: For `context_length`: how many tokens the request had, where the provider says so.
-        token_limit: For `context_length`: how many it may have, where the provider says so.
-        raw: The provider's error body as it came, cut where it is long.
+        status: The HTTP status; None if no response arrived or the failure was inside a stream.
+        code: The provider's own error code; None if it gave none.
+        type: The provider's own error type; None if it gave none.
+        param: The part of the request that caused the error, as the provider says; None if it
+            does not.
+        request_id: The provider's id of the request, for its support; None if it gave none.
+        tokens: For `context_length`: the tokens of the request; None if the provider does not say.
+        token_limit: For `context_length`: the tokens allowed; None if the provider does not say.
+        raw: The provider's error body as JSON or text, shortened if it is long; None if there is
+            none.
     """
 
     kind: FailureKind
@@ -73,7 +75,7 @@ class ProviderFailure(Record, frozen=True, kw_only=True, omit_defaults=True):
     raw: JsonValue = None
 
     def describe(self) -> str:
-        """Say it in one line: kind, status, code, message, wait."""
+        """Describe the failure in one line: kind, status, code, message, wait."""
         facts = [self.kind.value]
         if self.status is not None:
             facts.append(f"HTTP {self.status}")
@@ -81,3 +83,21 @@ class ProviderFailure(Record, frozen=True, kw_only=True, omit_defaults=True):
             facts.append(self.code)
         wait = "" if self.retry_after_s is None else f" (retry after {self.retry_after_s:g} s)"
         return f"{', '.join(facts)}: {self.message}{wait}"
+
+
+class ToolFailure(StringEnum):
+    """Why a tool result is an error."""
+
+    NOT_FOUND = "not_found"
+    INVALID_INPUT = "invalid_input"
+    CUT_OFF = "cut_off"
+    """The model reached its output limit inside the arguments; the tool was not run."""
+    PERMISSION_DENIED = "permission_denied"
+    EXECUTION_FAILED = "execution_failed"
+    UNAVAILABLE = "unavailable"
+    TIMED_OUT = "timed_out"
+    INTERRUPTED = "interrupted"
+    SKIPPED = "skipped"
+    """New input arrived before the call started."""
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    """The process that ran the tool ended; the tool may or may not have finished."""

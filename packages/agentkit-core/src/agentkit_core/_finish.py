@@ -1,4 +1,4 @@
-"""Finish reasons: one small set for all providers, with their own words kept beside it."""
+"""Finish reasons: one small set for all providers, which keeps the provider's own words too."""
 
 from __future__ import annotations
 
@@ -10,50 +10,55 @@ from agentkit_core._metadata import MetadataMap
 from agentkit_core.values import StringEnum
 
 NATIVE_REASONS_KEY: Final = "agentkit.provider_finish_reasons"
-"""Where an assistant item keeps the provider's own words, a list of strings."""
+"""Metadata key for the provider's own finish reasons, a list of strings."""
 
 
 class FinishReason(StringEnum):
     """Why a response, or a turn, ended."""
 
     COMPLETED = "completed"
-    """The model had said what it wanted to say."""
+    """The model finished normally."""
     TOOL_CALL = "tool_call"
-    """The model waits for the results of its calls."""
+    """The model waits for the results of its tool calls."""
     MAX_TOKENS = "max_tokens"
-    """A limit on the output or the context window cut it off."""
+    """The response reached the output limit or the end of the context window."""
     PAUSED = "paused"
-    """The provider wants the same request again, with what came so far, to go on."""
+    """The provider paused; sending the request again, with this response added, continues it."""
     BLOCKED = "blocked"
-    """A filter, or the model itself, refused."""
+    """A content filter or the model itself refused to answer."""
     CANCELLED = "cancelled"
-    """It was cancelled here."""
+    """The caller cancelled it."""
     ERROR = "error"
-    """It failed; nothing that came can be taken as whole."""
+    """It failed; what arrived may be incomplete."""
     OTHER = "other"
-    """The provider used a word that is not mapped; see the native reasons."""
+    """The provider gave a reason that is not known here; see `native_reasons`."""
 
 
 def with_native_reasons(metadata: Mapping[str, JsonValue], words: Iterable[str]) -> MetadataMap:
-    """Keep the provider's own words in an item's metadata.
+    """Return an item's metadata with the provider's own finish reasons.
 
     Args:
         metadata: The item's metadata; it is copied.
-        words: What the provider sent, in order. Empty words are dropped, of equal ones the
-            first stays. With none left the key is absent.
+        words: What the provider sent, in order. Empty and repeated words are dropped. Without any
+            word the metadata do not have the key.
     """
-    kept: list[JsonValue] = [word for word in dict.fromkeys(words) if word]
-    rest = {key: one for key, one in metadata.items() if key != NATIVE_REASONS_KEY}
-    return {**rest, NATIVE_REASONS_KEY: kept} if kept else rest
+    reasons: list[JsonValue] = [word for word in dict.fromkeys(words) if word]
+    others = {key: value for key, value in metadata.items() if key != NATIVE_REASONS_KEY}
+    return {**others, NATIVE_REASONS_KEY: reasons} if reasons else others
 
 
 def native_reasons(
     metadata: Mapping[str, JsonValue], reason: FinishReason = FinishReason.COMPLETED
 ) -> tuple[str, ...]:
-    """Read the provider's own words; the normalised one where none are kept."""
-    kept = metadata.get(NATIVE_REASONS_KEY)
-    if isinstance(kept, list):
-        words = tuple(word for word in kept if isinstance(word, str) and word)
+    """Return the provider's own finish reasons from an item's metadata, in order.
+
+    Args:
+        metadata: The item's metadata.
+        reason: What to return, as the only entry, if the metadata have none.
+    """
+    stored = metadata.get(NATIVE_REASONS_KEY)
+    if isinstance(stored, list):
+        words = tuple(word for word in stored if isinstance(word, str) and word)
         if words:
             return words
     return (reason.value,)

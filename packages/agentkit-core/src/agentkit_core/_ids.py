@@ -1,28 +1,28 @@
-"""Identifiers: plain strings with a name of their own for the type checker.
+"""Identifiers: plain strings that type checkers keep apart.
 
-They are written as bare JSON strings. None is validated here: providers do send empty call
-ids, so what must not be empty is checked where it is used.
+In JSON they are strings. Their content is not validated here, because providers do send empty call
+ids; code that needs a non-empty id checks that itself.
 """
 
 from typing import NewType
 
 SessionId = NewType("SessionId", str)
-"""One conversation, as long as it lives."""
+"""The id of a conversation."""
 
 TurnId = NewType("TurnId", str)
-"""From one input of the host to the answer that ends it: `turn-1`, `turn-2`, …"""
+"""The id of a turn, from an input of the host to the answer: `turn-1`, `turn-2`, …"""
 
 MessageId = NewType("MessageId", str)
-"""One item of a transcript."""
+"""The id of an item of a transcript."""
 
 ToolCallId = NewType("ToolCallId", str)
-"""One call of a tool; the result carries the same id. Unique in a transcript."""
+"""The id of a tool call, unique in a transcript; the result has the same id."""
 
 PartId = NewType("PartId", str)
-"""A part while it is streamed; meaningless once its response is over."""
+"""The id of a part while it is streamed; it has no meaning after the response."""
 
 ArtifactId = NewType("ArtifactId", str)
-"""Something kept in an artifact store."""
+"""The id of content in an artifact store."""
 
 ApprovalId = NewType("ApprovalId", str)
-"""One question that a person must answer."""
+"""The id of something that a person has to approve or answer."""

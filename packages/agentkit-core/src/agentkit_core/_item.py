@@ -1,14 +1,14 @@
-"""Items: the entries of a transcript, each of one kind and made of parts.
+"""Items: the entries of a transcript. Each has a kind and consists of parts.
 
-    system        what the agent is to be
-    developer     the application's own instructions
-    context       standing material: project notes, summaries
-    user          what the user says
-    assistant     what the model says and which tools it calls
-    tool          the results of one round of calls, and nothing else
-    notification  what happened meanwhile: a background job ended
+    system        instructions that define the agent
+    developer     instructions of the application
+    context       background material: project notes, summaries
+    user          input of the user
+    assistant     the model's answer, and the tools it calls
+    tool          the results of one round of tool calls, and nothing else
+    notification  an event outside the conversation: a background job ended
 
-What a kind may hold is checked when an item is made.
+An item checks, when it is made, that its kind can contain its parts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from agentkit_core.values import Record, StringEnum
 
 
 class ItemKind(StringEnum):
-    """Whose voice an item is."""
+    """Who an item comes from, or what it is for."""
 
     SYSTEM = "system"
     DEVELOPER = "developer"
@@ -43,17 +43,17 @@ class ItemKind(StringEnum):
 
 
 class Provenance(Record, frozen=True, omit_defaults=True):
-    """Which model made an assistant item, and over which protocol.
+    """Which model produced an assistant item, and over which protocol.
 
-    Signatures, item ids and encrypted reasoning are worth something only to where they
-    came from: `same_model` says whether that is so.
+    Signatures, item ids and encrypted reasoning are valid only for the model that produced them;
+    `same_model` compares.
 
     Attributes:
-        provider: Who answered: `openai`, `groq`, …
+        provider: The vendor: `openai`, `groq`, …
         api: The wire protocol: `openai_chat`, …
-        model: The model that was asked for.
-        response_id: The provider's own id of the response.
-        response_model: The model that answered, where the provider names it.
+        model: The model that the request named.
+        response_id: The provider's id of the response; None if it gave none.
+        response_model: The model that answered; None if the provider did not name it.
     """
 
     provider: str
@@ -63,29 +63,32 @@ class Provenance(Record, frozen=True, omit_defaults=True):
     response_model: str | None = None
 
     def same_model(self, provider: str, api: str, model: str) -> bool:
-        """Whether provider, protocol and requested model are all these."""
+        """Whether provider, protocol and requested model are all the same."""
         return self.model == model and self.api == api and self.provider == provider
 
 
 class Item(Record, frozen=True, omit_defaults=True):
     """One entry of a transcript.
 
-    Make one with `Item.user("hi")`, `Item.assistant(…)`, …; change a field with
-    `msgspec.structs.replace(item, …)`; the old item stays as it was.
-
-    Raises:
-        MisplacedPart: A tool call outside an assistant item, a tool result outside a tool
-            item, or anything else inside one.
+    Make items with `Item.user("hi")`, `Item.assistant(…)`, …. To change a field, make a copy with
+    `msgspec.structs.replace(item, …)`.
 
     Attributes:
-        parts: In the order in which they were said.
-        created_at: When it was appended, in milliseconds since the Unix epoch; given by the caller.
-        provenance: Assistant items: who made it.
-        finish_reason: Assistant items: why the response ended.
-        usage: Assistant items: what the response used.
-        failure: Assistant items that are the partial output of a failed response: what went wrong.
-        interrupted: Assistant items: whether the response was cut off, by cancelling or by a
-            failure.
+        kind: Who the item comes from, or what it is for.
+        parts: The content, in order; may be empty.
+        metadata: Data that owners attach, by namespaced key; often empty.
+        id: The id of the item; None if nobody gave one.
+        created_at: When the item was appended, in milliseconds since the Unix epoch, as the caller
+            says; None if unknown.
+        provenance: For assistant items: which model produced it; None if unknown.
+        finish_reason: For assistant items: why the response ended; None if unknown.
+        usage: For assistant items: what the response used; None if unknown.
+        failure: For the partial output of a failed response: what went wrong; else None.
+        interrupted: For assistant items: whether cancelling or a failure ended the response early.
+
+    Raises:
+        MisplacedPart: A tool call is in an item that is not an assistant item, a tool result is in
+            an item that is not a tool item, or a tool item contains something else.
     """
 
     kind: ItemKind
@@ -110,7 +113,7 @@ class Item(Record, frozen=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """The text parts, joined with nothing between; empty when there are none."""
+        """The text parts, joined without a separator; empty if there are none."""
         return "".join(part.text for part in self.parts if type(part) is Text)
 
     @property
@@ -150,7 +153,7 @@ class Item(Record, frozen=True, omit_defaults=True):
 
     @classmethod
     def tool(cls, *results: ToolResult) -> Item:
-        """Make a tool item of the results of one round, in call order."""
+        """Make a tool item from the results of one round of calls, in call order."""
         return cls(ItemKind.TOOL, results)
 
     @classmethod
@@ -160,22 +163,25 @@ class Item(Record, frozen=True, omit_defaults=True):
 
     @classmethod
     def _of(cls, kind: ItemKind, content: tuple[str | Part, ...]) -> Item:
-        for one in content:
-            if not isinstance(one, str) and type(one) not in KIND_OF_PART:
-                raise TypeError(f"an item is made of texts and parts, not of {one!r}")
-        return cls(kind, tuple(Text(one) if isinstance(one, str) else one for one in content))
+        for part in content:
+            if not isinstance(part, str) and type(part) not in KIND_OF_PART:
+                raise TypeError(
+                    f"{part!r} is not a valid part of an item; give texts and parts, such as "
+                    f"Text(…) or Media(…)"
+                )
+        return cls(kind, tuple(Text(part) if isinstance(part, str) else part for part in content))
 
 
 ANSWERABLE_KINDS: Final = frozenset({ItemKind.USER, ItemKind.TOOL, ItemKind.NOTIFICATION})
-"""Kinds of item that ask for an answer of the model when they stand last."""
+"""Kinds of item that the model has to answer when they are the last of a transcript."""
 
 
 def has_calls(item: Item) -> bool:
-    """Whether there is any tool call; the quick question before `tool_calls`."""
+    """Whether an item contains a tool call; faster than `tool_calls`."""
     return item.kind is ItemKind.ASSISTANT and ToolCall in map(type, item.parts)
 
 
 def with_parts(item: Item, parts: Sequence[Part]) -> Item:
-    """Give an item other parts; the same item when they are the same objects."""
-    same = len(parts) == len(item.parts) and all(map(is_, parts, item.parts))
-    return item if same else replace(item, parts=tuple(parts))
+    """Return an item with other parts; the same item if the parts are the same objects."""
+    unchanged = len(parts) == len(item.parts) and all(map(is_, parts, item.parts))
+    return item if unchanged else replace(item, parts=tuple(parts))

@@ -1,4 +1,4 @@
-"""JSON values: their type, one canonical spelling, and text that any parser accepts."""
+"""JSON values: their type, canonical JSON, and text that UTF-8 can express."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 else:
-    # msgspec reads annotations when it runs and knows no recursive aliases.
+    # msgspec evaluates annotations at run time and does not support recursive aliases.
     JsonValue = Any
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]+")
@@ -18,10 +18,10 @@ _LONE_ESCAPE: Final = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
-"""An escaped backslash or a whole pair, to be left alone; or the escape of half a pair."""
+"""An escaped backslash or a whole surrogate pair, to be kept; or the escape of half a pair."""
 MAX_DEPTH: Final = 128
-"""How deeply the JSON that is read may be nested; deeper exhausts the stack of whoever writes
-it again, and is no argument that a tool takes."""
+"""How deeply the JSON that is read may be nested; writing deeper values can exhaust the stack."""
+_TOO_DEEP: Final = f"the JSON is nested more than {MAX_DEPTH} levels deep"
 _DECODE: Final = msgspec.json.Decoder().decode
 _PLAIN: Final = msgspec.json.Encoder()
 _SORTED: Final = msgspec.json.Encoder(order="sorted")
@@ -29,17 +29,17 @@ _TO_JSON_TYPES: Final = (bytes, bytearray, memoryview)
 
 
 def canonical_json(value: object) -> bytes:
-    """Write `value` as JSON in its one canonical spelling: sorted keys, no spaces, UTF-8.
+    """Write a value as canonical JSON: sorted keys, no spaces, UTF-8.
 
-    Equal values give equal bytes, so they can be hashed or compared.
+    Equal values give equal bytes, so the result can be hashed or compared.
 
     Args:
-        value: A JSON value, or any value that msgspec writes.
+        value: A JSON value, or any value that msgspec can write.
 
     Raises:
-        TypeError: `value` holds something that is not JSON.
+        TypeError: The value contains something that cannot be written as JSON.
     """
-    return _encoded(value, _SORTED)
+    return _encode(value, _SORTED)
 
 
 def to_json(value: object) -> bytes:
@@ -52,12 +52,12 @@ def to_json(value: object) -> bytes:
         value: Any of our values, a JSON value, or any other value that msgspec can write.
 
     Raises:
-        TypeError: `value` holds something that cannot be written as JSON, or contains itself.
+        TypeError: The value contains something that cannot be written as JSON, or itself.
     """
-    return _encoded(value, _PLAIN)
+    return _encode(value, _PLAIN)
 
 
-def _encoded(value: object, encoder: msgspec.json.Encoder) -> bytes:
+def _encode(value: object, encoder: msgspec.json.Encoder) -> bytes:
     try:
         return encoder.encode(value)
     except UnicodeEncodeError:
@@ -68,29 +68,29 @@ def _encoded(value: object, encoder: msgspec.json.Encoder) -> bytes:
 
 
 def decode_json(text: str | bytes) -> JsonValue:
-    """Read JSON; lone surrogates and their escapes, which msgspec refuses, read as U+FFFD.
+    """Read JSON. Lone surrogates and their escapes, which msgspec rejects, become U+FFFD.
 
     Raises:
-        msgspec.DecodeError: It is not JSON, or nested more than 128 deep.
+        msgspec.DecodeError: The text is not JSON, or is nested more than 128 levels deep.
     """
     try:
-        value = _decoded(text)
+        value = _decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
-        value = _decoded(json_without_lone_surrogates(text))
-    if _brackets(text) > MAX_DEPTH and not _is_shallow(value):
-        raise msgspec.DecodeError(f"nested more than {MAX_DEPTH} deep")
+        value = _decode(json_without_lone_surrogates(text))
+    if _count_brackets(text) > MAX_DEPTH and not _is_shallow(value):
+        raise msgspec.DecodeError(_TOO_DEEP)
     return value
 
 
-def _decoded(text: str | bytes) -> JsonValue:
+def _decode(text: str | bytes) -> JsonValue:
     try:
         value: JsonValue = _DECODE(text)
     except RecursionError as error:
-        raise msgspec.DecodeError(f"nested more than {MAX_DEPTH} deep") from error
+        raise msgspec.DecodeError(_TOO_DEEP) from error
     return value
 
 
-def _brackets(text: str | bytes) -> int:
+def _count_brackets(text: str | bytes) -> int:
     if isinstance(text, bytes):
         return text.count(b"[") + text.count(b"{")
     return text.count("[") + text.count("{")
@@ -99,65 +99,65 @@ def _brackets(text: str | bytes) -> int:
 def _is_shallow(value: JsonValue) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH + 1):
-        containers = [one for one in level if isinstance(one, list | dict)]
+        containers = [inner for inner in level if isinstance(inner, list | dict)]
         if not containers:
             return True
         level = [
             inner
-            for one in containers
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for container in containers
+            for inner in (container.values() if isinstance(container, dict) else container)
         ]
     return False
 
 
 def json_without_lone_surrogates(text: str | bytes) -> str:
-    """Spell JSON so that msgspec reads it: lone surrogates and their escapes become U+FFFD.
+    """Rewrite JSON so that msgspec can read it: lone surrogates and their escapes become U+FFFD.
 
     Raises:
-        msgspec.DecodeError: It is not UTF-8.
+        msgspec.DecodeError: The bytes are not UTF-8.
     """
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise msgspec.DecodeError(f"not UTF-8: {error}") from error
-    return _LONE_ESCAPE.sub(_replaced_escape, without_lone_surrogates(text))
+            raise msgspec.DecodeError(f"the text is not UTF-8: {error}") from error
+    return _LONE_ESCAPE.sub(_replace_lone_escape, without_lone_surrogates(text))
 
 
 def without_lone_surrogates(text: str) -> str:
-    """Make `text` fit for UTF-8: join surrogate pairs, replace lone halves by U+FFFD.
+    """Return text that UTF-8 can express: surrogate pairs joined, lone halves replaced by U+FFFD.
 
-    A high half directly followed by a low half becomes the character that the two mean;
-    real characters beyond the BMP are left as they are. Same object when nothing is wrong.
+    A high half directly followed by a low half becomes the character that the pair stands for.
+    Text without surrogates is returned as the same object.
     """
     if text.isascii() or _SURROGATES.search(text) is None:
         return text
-    return _SURROGATES.sub(_joined, text)
+    return _SURROGATES.sub(_join_pairs, text)
 
 
 def without_lone_surrogates_within(value: Any) -> Any:
-    """Do the same for every string, and every key, of a JSON value; the value is copied.
+    """Copy a JSON value with `without_lone_surrogates` applied to every string and key.
 
-    Of two keys that become equal, the later one stays.
+    If two keys become equal, the later entry wins.
     """
     match value:
         case str():
             return without_lone_surrogates(value)
         case list() | tuple():
-            return [without_lone_surrogates_within(one) for one in value]
+            return [without_lone_surrogates_within(inner) for inner in value]
         case dict():
             return {
-                without_lone_surrogates_within(key): without_lone_surrogates_within(one)
-                for key, one in value.items()
+                without_lone_surrogates_within(key): without_lone_surrogates_within(inner)
+                for key, inner in value.items()
             }
         case _:
             return value
 
 
-def _joined(run: re.Match[str]) -> str:
-    halves = run.group()
+def _join_pairs(match: re.Match[str]) -> str:
+    halves = match.group()
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _replaced_escape(found: re.Match[str]) -> str:
-    return found.group(1) or r"\ufffd"
+def _replace_lone_escape(match: re.Match[str]) -> str:
+    return match.group(1) or r"\ufffd"

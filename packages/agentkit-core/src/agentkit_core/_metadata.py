@@ -1,8 +1,8 @@
-"""Metadata: what owners keep beside an item, a part or a usage, unread by anyone else.
+"""Metadata: data that an owner attaches to an item, a part or a usage; others do not read it.
 
-A key is `<owner>.<name>`: the owner of `openai_chat.reasoning_details` is `openai_chat`.
-The owner `agentkit` is reserved: nothing in the project relies on metadata for what it
-decides, and values of tools or providers under that owner are stripped.
+A key is `<owner>.<name>`: the owner of `openai_chat.reasoning_details` is `openai_chat`. The owner
+`agentkit` is reserved for this library, and keys of that owner are removed from metadata that comes
+from tools and providers. The library does not base decisions on metadata.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Final
 from agentkit_core._json import JsonValue
 
 MetadataMap = dict[str, JsonValue]
-"""Namespaced keys to JSON values; treat it as frozen."""
+"""Namespaced keys to JSON values; do not change it in place."""
 
 RESERVED_OWNER: Final = "agentkit"
-"""The owner whose keys foreign values must not set."""
+"""The owner whose keys tools and providers must not set."""
 
 
 def metadata_owner(key: str) -> str:
-    """Say who owns a key: the text before its first dot (all of it, without a dot)."""
+    """Return the owner of a key: the text before its first dot, or all of it without a dot."""
     return key.partition(".")[0]
 
 
 def foreign_metadata(metadata: Mapping[str, JsonValue]) -> MetadataMap:
-    """Copy metadata that came from a tool or a provider, without the reserved owner's keys."""
-    return {key: one for key, one in metadata.items() if metadata_owner(key) != RESERVED_OWNER}
+    """Copy metadata of a tool or a provider, without the keys of the reserved owner."""
+    return {key: value for key, value in metadata.items() if metadata_owner(key) != RESERVED_OWNER}

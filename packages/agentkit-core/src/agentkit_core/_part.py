@@ -1,17 +1,17 @@
 """Parts: what an item consists of, from text to tool results.
 
-    Text        what is said
+    Text        text of the user, the model or the system
     Media       audio, image, video or other bytes with a MIME type
-    File        a document, by name
-    Structured  a JSON value that is to stay one
-    Reasoning   the model's thoughts, as far as they are shown
-    ToolCall    the model asks for a tool           (assistant items only)
-    ToolResult  what the tool gave                  (tool items only)
-    Custom      a provider's or an application's own block, kept as it is
+    File        a document
+    Structured  a JSON value
+    Reasoning   the model's reasoning, as far as the provider shows it
+    ToolCall    the model calls a tool              (assistant items only)
+    ToolResult  the output of the tool, or an error (tool items only)
+    Custom      a block of one provider or application, kept unchanged
 
-What only one provider understands (a signature, an item id) stands in a part's metadata
-under that provider's name, and travels with the part. In JSON each part is an object with
-a `type`; fields that have their default are left out.
+What only one provider understands (a signature, an item id) is kept in the part's metadata,
+under the provider's name. In JSON each part is an object with a `type`; fields that have their
+default are left out.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from typing import Final
 
 from msgspec import field
 
+from agentkit_core._data_ref import DataRef, InlineText, Modality
 from agentkit_core._errors import MisplacedPart
-from agentkit_core._ids import ArtifactId, ToolCallId
+from agentkit_core._failure import ToolFailure
+from agentkit_core._ids import ToolCallId
 from agentkit_core._json import JsonValue, to_json
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._usage import Usage
@@ -29,7 +31,7 @@ from agentkit_core.values import Record, StringEnum
 
 
 class PartKind(StringEnum):
-    """The eight kinds of part, as they are tagged in JSON."""
+    """The eight kinds of part; the values are the tags in JSON."""
 
     TEXT = "text"
     MEDIA = "media"
@@ -41,63 +43,29 @@ class PartKind(StringEnum):
     CUSTOM = "custom"
 
 
-class Modality(StringEnum):
-    """What a media part is to the senses."""
-
-    AUDIO = "audio"
-    IMAGE = "image"
-    VIDEO = "video"
-    BINARY = "binary"
-
-
-class _DataRef(Record, frozen=True, tag_field="type"):
-    pass
-
-
-class InlineText(_DataRef, frozen=True, tag="text"):
-    """The content itself, as text."""
-
-    text: str
-
-
-class InlineBytes(_DataRef, frozen=True, tag="bytes"):
-    """The content itself, as bytes; base64 in JSON."""
-
-    data: bytes
-
-
-class Uri(_DataRef, frozen=True, tag="uri"):
-    """Where the content is (`https:`, `data:`, a provider's file id, …); never fetched here."""
-
-    uri: str
-
-
-class Handle(_DataRef, frozen=True, tag="handle"):
-    """A name in an artifact store; whoever has the store resolves it before a request."""
-
-    artifact_id: ArtifactId
-
-
-DataRef = InlineText | InlineBytes | Uri | Handle
-"""Where the content of a part is. Nothing in the core looks behind it."""
-
-
 class _Part(Record, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
     metadata: MetadataMap = field(default_factory=dict)
-    """What owners keep beside the part; see `agentkit_core._metadata`."""
 
 
 class Text(_Part, frozen=True, tag="text"):
-    """Something said: by the user, the model or the system."""
+    """Text of the user, the model or the system.
+
+    Attributes:
+        text: The text; may be empty.
+        metadata: Data that owners attach, by namespaced key; often empty.
+    """
 
     text: str
 
 
 class Media(_Part, frozen=True, tag="media"):
-    """Audio, an image, a video, or other bytes that a model takes or gives.
+    """Audio, an image, a video, or other bytes in a model's input or output.
 
     Attributes:
-        mime_type: Such as `image/png`; empty where nobody said.
+        modality: Audio, image, video or other bytes.
+        mime_type: For example `image/png`; empty if unknown.
+        data: The content, or where it is.
+        metadata: Data that owners attach, by namespaced key; often empty.
     """
 
     modality: Modality
@@ -111,7 +79,14 @@ class Media(_Part, frozen=True, tag="media"):
 
 
 class File(_Part, frozen=True, tag="file"):
-    """A document that a model takes or gives."""
+    """A document in a model's input or output.
+
+    Attributes:
+        data: The content, or where it is.
+        mime_type: For example `application/pdf`; None if unknown.
+        name: The file name; None if it has none.
+        metadata: Data that owners attach, by namespaced key; often empty.
+    """
 
     data: DataRef
     mime_type: str | None = None
@@ -124,10 +99,12 @@ class File(_Part, frozen=True, tag="file"):
 
 
 class Structured(_Part, frozen=True, tag="structured"):
-    """A JSON value that is to stay one: typed output of a model, typed input for it.
+    """A JSON value: typed output of a model, or typed input for it.
 
     Attributes:
-        schema: The JSON Schema that `value` follows, where one was agreed.
+        value: The JSON value.
+        schema: The JSON Schema that `value` follows; None if there is none.
+        metadata: Data that owners attach, by namespaced key; often empty.
     """
 
     value: JsonValue
@@ -142,13 +119,15 @@ class Structured(_Part, frozen=True, tag="structured"):
 class Reasoning(_Part, frozen=True, tag="reasoning"):
     """The model's reasoning, as far as the provider shows it.
 
-    A provider that wants it back unchanged keeps its signature, or the encrypted original,
-    in `metadata` under its own name.
+    Some providers need their reasoning back unchanged. Its signature, or the encrypted original,
+    is kept in `metadata` under the provider's name.
 
     Attributes:
-        summary: The text that is shown: raw thoughts or a summary; None when there is none.
+        summary: The text that the provider shows: the reasoning itself or a summary; None if there
+            is none.
         data: Reasoning that is not text, such as an encrypted block.
         redacted: Whether the provider withholds the text.
+        metadata: Data that owners attach, by namespaced key: signatures, for example.
     """
 
     summary: str | None = None
@@ -157,15 +136,18 @@ class Reasoning(_Part, frozen=True, tag="reasoning"):
 
 
 class ToolCall(_Part, frozen=True, tag="tool_call"):
-    """The model asks for a tool to be run.
+    """The model calls a tool.
 
-    Arguments that are not a JSON object are kept as they came in `raw_input`, with
-    `input` empty and `input_error` saying what is wrong: such a call is answered with an
-    error, never run.
+    If the arguments are not a JSON object, their text is kept in `raw_input`, `input` is empty, and
+    `input_error` says what is wrong. Such a call is never run: its result is an error.
 
     Attributes:
-        raw_input: The arguments' text, where `input` could not be read from it.
-        input_error: Why `input` could not be read; None when it is good.
+        id: The id that the result of this call refers to.
+        name: The name of the tool, as the model wrote it; there may be no such tool.
+        input: The arguments by name; empty if there are none, or if they could not be read.
+        raw_input: The text of the arguments, where `input` could not be read from it; else None.
+        input_error: Why `input` could not be read; None if it could.
+        metadata: Data that owners attach, by namespaced key; often empty.
     """
 
     id: ToolCallId
@@ -175,32 +157,22 @@ class ToolCall(_Part, frozen=True, tag="tool_call"):
     input_error: str | None = None
 
 
-class ToolFailure(StringEnum):
-    """Why a tool result is an error, as far as more is known than that it is one."""
-
-    NOT_FOUND = "not_found"
-    INVALID_INPUT = "invalid_input"
-    CUT_OFF = "cut_off"
-    """The output limit cut the arguments; nothing was run."""
-    PERMISSION_DENIED = "permission_denied"
-    EXECUTION_FAILED = "execution_failed"
-    UNAVAILABLE = "unavailable"
-    TIMED_OUT = "timed_out"
-    INTERRUPTED = "interrupted"
-    SKIPPED = "skipped"
-    """New input came before the call was started."""
-    OUTCOME_UNKNOWN = "outcome_unknown"
-    """Whoever ran it was lost; it may or may not have happened."""
-
-
 class TextOutput(Record, frozen=True, tag="text", tag_field="type"):
-    """Text for the model."""
+    """A tool's output as text.
+
+    Attributes:
+        text: The text; may be empty.
+    """
 
     text: str
 
 
 class StructuredOutput(Record, frozen=True, tag="structured", tag_field="type"):
-    """A JSON value for the model."""
+    """A tool's output as a JSON value.
+
+    Attributes:
+        value: The JSON value.
+    """
 
     value: JsonValue
 
@@ -211,10 +183,13 @@ class StructuredOutput(Record, frozen=True, tag="structured", tag_field="type"):
 
 
 class PartsOutput(Record, frozen=True, tag="parts", tag_field="type"):
-    """Several parts for the model, media among them.
+    """A tool's output as parts: texts, media, values.
+
+    Attributes:
+        parts: The parts in order; may be empty. No tool calls and no tool results.
 
     Raises:
-        MisplacedPart: A tool call or a tool result is among them.
+        MisplacedPart: A part is a tool call or a tool result.
     """
 
     parts: tuple[Part, ...]
@@ -234,7 +209,11 @@ class PartsOutput(Record, frozen=True, tag="parts", tag_field="type"):
 
 
 class FilesOutput(Record, frozen=True, tag="files", tag_field="type"):
-    """Documents for the model."""
+    """A tool's output as documents.
+
+    Attributes:
+        files: The documents in order; may be empty.
+    """
 
     files: tuple[File, ...]
 
@@ -245,18 +224,22 @@ class FilesOutput(Record, frozen=True, tag="files", tag_field="type"):
 
 
 ToolOutput = TextOutput | StructuredOutput | PartsOutput | FilesOutput
-"""What a tool gave, before any provider's way of writing it."""
+"""The output of a tool, independent of any provider's format."""
 
 
 class ToolResult(_Part, frozen=True, tag="tool_result"):
-    """What a tool gave, or why it gave nothing, in answer to the call with that id.
+    """The result of a tool call: the tool's output, or an error.
 
     Attributes:
-        failure: For an error: what is known of the reason.
-        started: Whether the tool itself ran at all.
-        details: For people and logs; never sent to a model.
-        usage: Model calls that the tool made by itself.
-        added_tools: Names of tools that the model may use from here on.
+        call_id: The id of the call.
+        output: What the model reads; for an error, its text.
+        is_error: Whether the call failed.
+        failure: Why the call failed; None if it did not, or if the reason is unknown.
+        started: Whether the tool itself ran.
+        details: Data for people and logs, never sent to a model.
+        usage: The usage of model calls that the tool made itself; None if it reports none.
+        added_tools: Names of hidden tools that the model may use from now on; often empty.
+        metadata: Data that owners attach, by namespaced key; often empty.
     """
 
     call_id: ToolCallId
@@ -275,12 +258,15 @@ class ToolResult(_Part, frozen=True, tag="tool_result"):
 
 
 class Custom(_Part, frozen=True, tag="custom"):
-    """A block that only its owner understands; kept, and given back to its owner as it is.
+    """A block that only its owner understands: a protocol, a provider or an application.
 
-    Everyone else leaves it out of requests.
+    It is kept unchanged and sent back to its owner; requests to others leave it out.
 
     Attributes:
         kind: Namespaced like a metadata key: `anthropic_messages.server_tool_use`.
+        value: The JSON value of the block.
+        data: Content that is not JSON; None if there is none.
+        metadata: Data that owners attach, by namespaced key; often empty.
     """
 
     kind: str
@@ -307,4 +293,4 @@ KIND_OF_PART: Final[dict[type[Part], PartKind]] = {
     ToolResult: PartKind.TOOL_RESULT,
     Custom: PartKind.CUSTOM,
 }
-"""From a part's class to its kind; a table, since it is asked often."""
+"""From a part's class to its kind; a table, because the lookup is frequent."""

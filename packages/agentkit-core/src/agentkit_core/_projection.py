@@ -1,13 +1,13 @@
-"""The contract of a provider: two pure pieces, one to ask and one to read the answer.
+"""The contract of a projection: it encodes requests and decodes responses.
 
-`encode` turns a request into bytes for the wire, a decoder turns the bytes that come back
-into model events. Neither does I/O, reads a clock or draws chance; HTTP, retries, streaming,
-tools and reporting come from elsewhere. `agentkit_core.testing` checks the laws below.
+`encode` turns a request into the bytes of a wire request; a decoder turns the bytes of a response
+into model events. Both are pure: no I/O, no clock, no randomness. HTTP, retries, tools and
+reporting are done elsewhere. `agentkit_core.testing` checks the rules below.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import field
 
@@ -18,14 +18,15 @@ from agentkit_core.values import Record
 
 
 class WireRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """An HTTP request, ready to be sent, but for the address and the key.
+    """An HTTP request without its base URL and its API key.
 
     Attributes:
-        path: Below the endpoint's base URL, with its leading slash: `/chat/completions`.
-        body: Whole; valid UTF-8 JSON for every protocol so far.
-        headers: What the protocol itself needs; never a key.
-        metadata: What the encoder decided (a thinking level that was clamped, options dropped); it
-            goes into the metadata of the response's item.
+        path: The path below the endpoint's base URL, with a leading slash: `/chat/completions`.
+        body: The whole body; all protocols so far send JSON.
+        method: The HTTP method.
+        headers: The headers that the protocol needs, never a key; may be empty.
+        metadata: What the encoder decided, such as a lowered thinking level or ignored options; it
+            becomes metadata of the response's item. Often empty.
     """
 
     path: str
@@ -36,15 +37,15 @@ class WireRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ResponseDecoder(Protocol):
-    """Reads one response body and says what it means, event by event.
+    """Reads one response body and returns its model events.
 
-    Does no I/O and reads one response only. Where the chunks are cut must not matter: any
-    cut of the same bytes yields the same events once all is fed and `finish` is called.
+    A decoder does no I/O and reads one response only. It does not matter where the chunks are cut:
+    the same bytes give the same events, once all are fed and `finish` is called.
 
-    The last event is a `ResponseFinished` or a `ResponseFailed`, exactly one of them and
-    nothing after it: a stream that ends without the protocol's own end mark is a
-    `ResponseFailed` of kind `stream_cut`, one that breaks the protocol of kind `protocol`.
-    Neither `feed` nor `finish` raises for what a provider sent.
+    The last event is exactly one `ResponseFinished` or `ResponseFailed`. A stream that ends without
+    the protocol's end mark gives a `ResponseFailed` of kind `stream_cut`, and a stream that breaks
+    the protocol one of kind `protocol`. Neither `feed` nor `finish` raises because of what a
+    provider sent.
     """
 
     def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
@@ -52,53 +53,63 @@ class ResponseDecoder(Protocol):
 
         Args:
             chunk: Any number of bytes, cut anywhere, even inside a character.
-                Empty means nothing new, not the end.
+                Empty means nothing new; it does not mean the end.
         """
         ...
 
     def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return the events that were held back.
+        """End the body; return the events that the decoder held back.
 
-        Calling it again returns nothing.
+        A second call returns an empty tuple.
         """
         ...
 
 
 class RequestEncoder(Protocol):
-    """Encodes the requests of one conversation, and may keep what it wrote for the next one.
+    """Encodes the requests of one conversation, and may reuse what it wrote for earlier ones.
 
-    Its answers are those of the projection that made it, for any sequence of requests.
+    For any sequence of requests, it returns what its projection would return.
     """
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write the request; see `Projection.encode`.
+        """Encode a request; see `Projection.encode`.
 
         Raises:
-            UnsupportedContent: The request must have something that the provider cannot do.
+            UnsupportedContent: The request requires something that the provider does not support.
         """
         ...
 
 
 class Projection(Protocol):
-    """Between our types and one provider's wire format, in both directions.
+    """Translates between our types and one provider's wire format, in both directions.
 
-    Both methods are pure: the same request gives equal bytes, in any process.
-
-    A projection may also have a method `encoder()` that makes a `RequestEncoder`: sessions use
-    it, so that a long history is not written anew with every request.
+    Both methods are pure: the same request gives equal bytes, in any process. A projection that
+    can encode a growing history incrementally is an `IncrementalProjection`.
     """
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
-        """Write the request as the provider wants it.
+        """Encode a request in the provider's format.
 
-        Any history is accepted: what the provider would refuse is made sendable first
-        (see `sendable`), and the request's own items are left as they are.
+        Any history is accepted: the projection makes it valid with `sendable`. The request itself
+        is not changed.
 
         Raises:
-            UnsupportedContent: The request must have something that the provider cannot do.
+            UnsupportedContent: The request requires something that the provider does not support.
         """
         ...
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the answer to this request (streamed or whole, as it says)."""
+        """Make a decoder for the response to this request, streamed or not as it says."""
+        ...
+
+
+@runtime_checkable
+class IncrementalProjection(Projection, Protocol):
+    """A projection whose encoders reuse what they wrote of a conversation before.
+
+    Sessions use it, so that a long history is not encoded again with every request.
+    """
+
+    def encoder(self) -> RequestEncoder:
+        """Make an encoder for the requests of one conversation."""
         ...

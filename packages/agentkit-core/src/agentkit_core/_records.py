@@ -1,10 +1,9 @@
-"""Records: our values as JSON and as MessagePack, and back.
+"""Records: our values as JSON and MessagePack, and back.
 
-What is written omits fields that have their default; what is read may lack them, and may
-hold fields that are not known yet. Old and damaged records are read as far as they can be:
-`null` for the metadata or the parts of an item reads as empty, lone surrogates as U+FFFD. A
-part of a type that is not known yet can be read as a custom part, if asked for: everything
-around it survives.
+Fields that have their default are not written, and need not be there when a record is read; unknown
+fields are ignored. Old and damaged records are read as far as possible: `null` for the metadata or
+the parts of an item reads as empty, and lone surrogates as U+FFFD. On request, a part of an unknown
+type is read as a custom part, so that everything around it can be read.
 """
 
 from __future__ import annotations
@@ -27,22 +26,25 @@ from agentkit_core._part import PartKind
 T = TypeVar("T")
 
 UNKNOWN_KIND: Final = "unknown."
-"""How the kind of a custom part begins that stands for a part of an unknown type."""
+"""Prefix of the kind of a custom part that replaces a part of an unknown type."""
 
 _KNOWN_PARTS: Final = frozenset(kind.value for kind in PartKind)
 _ITEM_KINDS: Final = frozenset(kind.value for kind in ItemKind)
 _PART_DELTAS: Final = frozenset({"begin_part", "commit_part"})
 _BIG_INTEGER: Final = 1
-"""MessagePack has no integers beyond 64 bits: the extension that holds their digits."""
+"""The code of our MessagePack extension for integers beyond 64 bits; it contains their digits."""
 _MSGPACK: Final = msgspec.msgpack.Encoder()
 _READ_JSON: Final = msgspec.json.Decoder().decode
 
 
 def to_msgpack(record: object) -> bytes:
-    """Write any of our values as MessagePack, lone surrogates as U+FFFD.
+    """Write a value as MessagePack; lone surrogates become U+FFFD.
+
+    Args:
+        record: Any of our values, a JSON value, or any other value that msgspec can write.
 
     Raises:
-        TypeError: It holds something that cannot be written.
+        TypeError: The value contains something that cannot be written.
     """
     try:
         return _MSGPACK.encode(record)
@@ -61,22 +63,22 @@ def from_json(data: bytes | str, record: Any, *, unknown_parts: bool = False) ->
     """Read a value from JSON.
 
     Args:
-        data: What `to_json` wrote, now or in an older version.
-        record: Its type: `Item`, `list[Item]`, `Delta`, …
-        unknown_parts: Read parts of unknown types (of items, of tools' outputs, of deltas) as
-            `Custom` parts whose kind is `unknown.` and the type, and whose value is the part as
-            it was.
+        data: What this or an older version of `to_json` wrote.
+        record: The type of the value: `Item`, `list[Item]`, `Delta`, …
+        unknown_parts: Whether to read parts of unknown types (in items, tool outputs and deltas)
+            as `Custom` parts, with `unknown.<type>` as their kind and the original part as their
+            value.
 
     Raises:
-        RecordError: It is not that record.
+        RecordError: The data are not a valid record of that type.
     """
     decode = _json_decoder(record).decode
 
-    def read_again() -> Any:
+    def read_repaired() -> Any:
         value = _READ_JSON(json_without_lone_surrogates(data))
-        return decode(to_json(_mended(value, unknown_parts)))
+        return decode(to_json(_repair(value, unknown_parts)))
 
-    return _read(record, lambda: decode(data), read_again)
+    return _read(record, lambda: decode(data), read_repaired)
 
 
 @overload
@@ -84,27 +86,27 @@ def from_msgpack(data: bytes, record: type[T], *, unknown_parts: bool = ...) -> 
 @overload
 def from_msgpack(data: bytes, record: Any, *, unknown_parts: bool = ...) -> Any: ...
 def from_msgpack(data: bytes, record: Any, *, unknown_parts: bool = False) -> Any:
-    """Read a value from MessagePack; see `from_json`.
+    """Read a value from MessagePack; the arguments are those of `from_json`.
 
     Raises:
-        RecordError: It is not that record.
+        RecordError: The data are not a valid record of that type.
     """
     decode = _msgpack_decoder(record).decode
 
-    def read_again() -> Any:
+    def read_repaired() -> Any:
         value = _msgpack_decoder(Any).decode(data)
-        return decode(to_msgpack(_mended(value, unknown_parts)))
+        return decode(to_msgpack(_repair(value, unknown_parts)))
 
-    return _read(record, lambda: decode(data), read_again)
+    return _read(record, lambda: decode(data), read_repaired)
 
 
-def _read(record: Any, read: Callable[[], Any], read_again: Callable[[], Any]) -> Any:
+def _read(record: Any, read: Callable[[], Any], read_repaired: Callable[[], Any]) -> Any:
     try:
         try:
             return read()
         except (msgspec.DecodeError, UnicodeEncodeError):
-            # Old, damaged or newer than we are: it may still be readable once it is mended.
-            return read_again()
+            # The record is old, damaged or newer than this version; repaired, it may be readable.
+            return read_repaired()
     except (msgspec.MsgspecError, AgentkitError, RecursionError, UnicodeError) as error:
         name = getattr(record, "__name__", None) or str(record)
         raise RecordError(name, str(error)) from error
@@ -129,37 +131,37 @@ def _extension(code: int, data: memoryview) -> Any:
 def _with_small_integers(value: Any) -> Any:
     match value:
         case dict():
-            return {key: _with_small_integers(one) for key, one in value.items()}
+            return {key: _with_small_integers(inner) for key, inner in value.items()}
         case list():
-            return [_with_small_integers(one) for one in value]
+            return [_with_small_integers(inner) for inner in value]
         case int() if not -(2**63) <= value < 2**64:
             return msgspec.msgpack.Ext(_BIG_INTEGER, str(value).encode())
         case _:
             return value
 
 
-def _mended(value: Any, unknown_parts: bool) -> Any:
-    """Mend items and parts, wherever in a record they stand, but not JSON within them."""
+def _repair(value: Any, unknown_parts: bool) -> Any:
+    """Repair items and parts anywhere in a record, but not the JSON values inside them."""
     match value:
         case {"kind": kind} if kind in _ITEM_KINDS:
             item = _without_nulls(value)
             parts = item.get("parts")
             if isinstance(parts, list):
-                item["parts"] = [_mended_part(one, unknown_parts) for one in parts]
+                item["parts"] = [_repair_part(part, unknown_parts) for part in parts]
             return item
         case {"type": kind, "part": part} if kind in _PART_DELTAS:
-            return {**value, "part": _mended_part(part, unknown_parts)}
+            return {**value, "part": _repair_part(part, unknown_parts)}
         case {"type": kind} if kind in _KNOWN_PARTS:
-            return _mended_part(value, unknown_parts)
+            return _repair_part(value, unknown_parts)
         case dict():
-            return {key: _mended(one, unknown_parts) for key, one in value.items()}
+            return {key: _repair(inner, unknown_parts) for key, inner in value.items()}
         case list():
-            return [_mended(one, unknown_parts) for one in value]
+            return [_repair(inner, unknown_parts) for inner in value]
         case _:
             return value
 
 
-def _mended_part(part: Any, unknown_parts: bool) -> Any:
+def _repair_part(part: Any, unknown_parts: bool) -> Any:
     kind = part.get("type") if isinstance(part, dict) else None
     if unknown_parts and isinstance(kind, str) and kind not in _KNOWN_PARTS:
         return {"type": PartKind.CUSTOM.value, "kind": UNKNOWN_KIND + kind, "value": part}
@@ -168,15 +170,15 @@ def _mended_part(part: Any, unknown_parts: bool) -> Any:
     part = _without_nulls(part)
     match part.get("output"):
         case {"type": "parts", "parts": list(inner)} as output if kind == "tool_result":
-            inner = [_mended_part(one, unknown_parts) for one in inner]
+            inner = [_repair_part(inner_part, unknown_parts) for inner_part in inner]
             return {**part, "output": {**output, "parts": inner}}
         case _:
             return part
 
 
 def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what other programs and older versions write as null instead of empty."""
-    may_not_be_null = ("metadata", "parts")
+    """Leave out fields that other programs and older versions write as null instead of empty."""
+    never_null = ("metadata", "parts")
     return {
-        key: one for key, one in record.items() if one is not None or key not in may_not_be_null
+        key: value for key, value in record.items() if value is not None or key not in never_null
     }

@@ -1,8 +1,8 @@
-"""What a model is asked: the history, the tools and neutral options. Data only.
+"""Requests to a model: the history, the tools and options that are the same for all providers.
 
-Every option may be left out; None always means "say nothing to the provider about it".
-A projection maps what its provider knows and refuses (`UnsupportedContent`) what it cannot
-express and must not ignore.
+Every option can be left out; None always means that the provider's default applies. A projection
+translates the options that its provider supports, and raises `UnsupportedContent` for those that
+it can neither translate nor ignore.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agentkit_core.values import Record, StringEnum
 
 
 class ThinkingLevel(StringEnum):
-    """How much a model should reason before it answers, least first."""
+    """How much a model should reason before it answers, in ascending order."""
 
     OFF = "off"
     MINIMAL = "minimal"
@@ -41,7 +41,11 @@ class ToolChoiceMode(StringEnum):
 
 
 class NamedTool(Record, frozen=True):
-    """The model must call this tool."""
+    """The model must call this tool.
+
+    Attributes:
+        name: The name of the tool.
+    """
 
     name: str
 
@@ -51,14 +55,18 @@ ToolChoice = ToolChoiceMode | NamedTool
 
 
 class JsonFormat(Record, frozen=True, tag="json", tag_field="type"):
-    """The answer is to be some JSON object."""
+    """The answer has to be a JSON object, of any schema."""
 
 
 class JsonSchemaFormat(Record, frozen=True, tag="json_schema", tag_field="type"):
-    """The answer is to be JSON that follows a schema.
+    """The answer has to be JSON that follows a schema.
 
     Attributes:
-        strict: Whether the provider must follow the schema to the letter.
+        schema: The JSON Schema.
+        name: A name for the schema; some providers require one.
+        description: What the answer is for, for the model; None if there is none.
+        strict: Whether the provider must enforce the schema exactly; None leaves it to the
+            provider's default.
     """
 
     schema: dict[str, JsonValue]
@@ -68,16 +76,16 @@ class JsonSchemaFormat(Record, frozen=True, tag="json_schema", tag_field="type")
 
 
 ResponseFormat = JsonFormat | JsonSchemaFormat
-"""What the text of the answer is to be."""
+"""The format of the answer's text."""
 
 
 class Timeouts(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """How long to wait for a model, in seconds; None is for ever.
+    """How long to wait for a model, in seconds; None means no limit.
 
     Attributes:
-        connect_s: For the connection to stand.
-        first_byte_s: From the request to the first byte of the answer.
-        idle_s: Between two reads of a streamed answer; a provider's pings count as life.
+        connect_s: Until the connection is made.
+        first_byte_s: From the request to the first byte of the response.
+        idle_s: Between two reads of a streamed response; a provider's pings count as data.
         no_content_s: Between two pieces of content; pings do not count.
         total_s: For the whole call.
     """
@@ -90,15 +98,27 @@ class Timeouts(Record, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelOptions(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """How the model should answer, in words that no provider owns.
+    """How the model should answer, in terms that are the same for all providers.
 
-    Raises:
-        TypeError: An extra field does not stand under the name of its protocol.
+    None leaves an option to the provider's default.
 
     Attributes:
+        thinking: How much the model should reason.
+        max_output_tokens: The most tokens that the answer may have, including reasoning.
+        temperature: The sampling temperature.
+        top_p: The probability mass that nucleus sampling considers.
+        seed: The seed for sampling, where the provider supports one.
+        stop_sequences: Texts at which the model stops; often empty.
+        tool_choice: Which tools the model may or must call.
         parallel_tool_calls: Whether the model may call several tools at once.
-        extra: Fields of one protocol, by the name of its api: `{"openai_chat": {"n": 2}}` is merged
-            last into the body that `openai_chat` sends; other protocols leave it alone.
+        response_format: The format of the answer's text; None is free text.
+        cache: What the provider should cache; None leaves caching to the provider.
+        timeouts: How long to wait.
+        extra: Fields of one protocol, by the protocol's name: `{"openai_chat": {"n": 2}}` is merged
+            last into the body that `openai_chat` sends; other protocols ignore it.
+
+    Raises:
+        TypeError: The fields in `extra` are not under the name of a protocol.
     """
 
     thinking: ThinkingLevel | None = None
@@ -118,20 +138,24 @@ class ModelOptions(Record, frozen=True, kw_only=True, omit_defaults=True):
         for api, fields in self.extra.items():
             if not isinstance(fields, dict):
                 raise TypeError(
-                    f"extra[{api!r}] is no object; extra fields stand under the name of their "
+                    f"extra[{api!r}] is not an object; put extra fields under the name of their "
                     f"protocol, as in {{'openai_chat': {{{api!r}: …}}}}"
                 )
 
 
 class ModelRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """One question to a model.
+    """One request to a model.
 
     Attributes:
-        model: The model's id, as its provider knows it.
-        items: The history, oldest first; any history: the projection makes it sendable.
-        tools: In the order in which they are offered; keep it stable, providers cache by prefix.
-        streamed: Whether the answer should come in pieces.
-        metadata: For whoever handles the request on its way; a projection sends none of it.
+        model: The model's id at its provider.
+        items: The history, oldest first. Any history is allowed: the projection makes it valid.
+        tools: The tools that the model may call, in a stable order, because providers cache by
+            prefix; may be empty.
+        options: How the model should answer.
+        streamed: Whether the provider should stream the response.
+        session_id: The session that makes the request; None outside a session.
+        turn_id: The turn that makes the request; None outside a session.
+        metadata: For code that handles the request before it is sent; it is not sent.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""What a model is told of a tool."""
+"""The description of a tool: what the model gets, and annotations for policies and the loop."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from agentkit_core.values import Record
 
 
 class ToolAnnotations(Record, frozen=True, omit_defaults=True):
-    """What a tool says of itself. Never sent to a model; policies, loops and resumption read it.
+    """Properties of a tool for policies and the loop. They are never sent to a model.
 
     Attributes:
-        read_only: It changes nothing.
-        destructive: It may destroy what cannot be brought back.
-        idempotent: Running it twice with the same arguments does no more than running it once.
-        needs_approval: Someone must agree before it runs.
-        exclusive: No other call of its round may run beside it; what is in the background already
-            may.
-        timeout_s: How long a call may run, in seconds; None means as long as it likes.
-        detach_after_s: After how many seconds a call goes on in the background; 0 means at once,
-            None never.
+        read_only: Whether the tool changes nothing.
+        destructive: Whether the tool may destroy something that cannot be restored.
+        idempotent: Whether running it twice with the same arguments has the effect of running it
+            once.
+        needs_approval: Whether a person must approve each call.
+        exclusive: Whether no other call of the same round may run at the same time; calls that
+            are in the background already may.
+        timeout_s: How long a call may run, in seconds; None means no limit.
+        detach_after_s: After how many seconds a call continues in the background; 0 means
+            immediately, None never.
     """
 
     read_only: bool = False
@@ -34,15 +35,19 @@ class ToolAnnotations(Record, frozen=True, omit_defaults=True):
 
 
 class ToolSpec(Record, frozen=True, omit_defaults=True):
-    """A tool as it is offered to a model: name, what it is for, what it takes.
+    """A tool as it is described to a model: its name, its purpose and its arguments.
 
     Attributes:
-        name: `[A-Za-z0-9_-]`, 1 to 64 characters, unique among the tools of a request.
-        input_schema: JSON Schema of the arguments, an object.
-        output_schema: JSON Schema of the result; for hosts, never sent to a model.
-        strict: Whether the provider must follow the schema to the letter; None leaves it to the
-            target.
-        label: A name for people.
+        name: 1 to 64 characters of `A-Za-z0-9_-`, unique among the tools of a request.
+        description: What the tool does and when to use it, for the model; may be empty.
+        input_schema: The JSON Schema of the arguments, of type object.
+        output_schema: The JSON Schema of the result, for hosts; it is never sent to a model. None
+            if there is none.
+        strict: Whether the provider must enforce the schema exactly; None leaves it to the
+            provider's default.
+        annotations: Properties for policies and the loop; never sent to a model.
+        label: A name for people; None if there is none.
+        metadata: Data that owners attach, by namespaced key; often empty.
     """
 
     name: str

@@ -1,15 +1,14 @@
-"""Usage: what model calls cost in tokens and money.
+"""Usage: the tokens and the money that model calls cost.
 
-Counts are disjoint: `input` (not from a cache), `cache_read`, `cache_write` and `output`
-never hold the same token twice; `reasoning` is a share of `output`, and `cache_write_1h` of
-`cache_write`. `None` is "not reported", which is not zero. Money is `Decimal`, per currency; an
-unknown price is unknown.
+Counts are disjoint: `input` (not from a cache), `cache_read`, `cache_write` and `output` never
+count the same token twice. `reasoning` is a share of `output`, and `cache_write_1h` of
+`cache_write`. None means "not reported", which is not zero. Money is `Decimal`, per currency; an
+unknown price is absent, not zero.
 
-Adding is associative and has a neutral element (`TokenUsage()`, `CostUsage()`, `Usage()`),
-so usage can be summed in any grouping; reports of one and the same request replace each
-other instead (`updated_by`). What is known is summed over what is not, and
-`Usage` counts for how many requests it is complete: a sum is exact where
-`reported_requests == requests`, else a lower bound.
+Addition is associative and has a neutral element (`TokenUsage()`, `CostUsage()`, `Usage()`), so
+usage can be summed in any grouping. Later reports of the same request replace earlier ones
+(`updated_by`). A sum contains what is known; `Usage` says for how many requests that is complete:
+if `reported_requests == requests` the sum is exact, otherwise it is a lower bound.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from agentkit_core.values import Record
 
 
 class TokenUsage(Record, frozen=True, omit_defaults=True):
-    """Token counts, disjoint, each at least 0 or None for "not reported".
+    """Disjoint token counts, each at least 0, or None for "not reported".
 
     Attributes:
-        input: Prompt tokens that no cache served and none took.
-        output: Tokens of the answer, reasoning included.
+        input: Prompt tokens that were neither read from a cache nor written to one.
+        output: Tokens of the answer, including reasoning.
         cache_read: Prompt tokens served from the provider's cache.
         cache_write: Prompt tokens written to the provider's cache.
         reasoning: The share of `output` that was spent on reasoning.
-        cache_write_1h: The share of `cache_write` that the provider keeps for an hour, which costs
-            more.
+        cache_write_1h: The share of `cache_write` that the provider keeps for one hour, at a
+            higher price.
     """
 
     input: int | None = None
@@ -50,11 +49,11 @@ class TokenUsage(Record, frozen=True, omit_defaults=True):
 
     @property
     def total(self) -> int | None:
-        """Prompt and output."""
+        """All tokens of prompt and output."""
         return _sum(self.prompt, self.output)
 
     def __add__(self, other: TokenUsage) -> TokenUsage:
-        """Add count by count; what neither reports stays unreported."""
+        """Add each count; a count that neither reports stays None."""
         if not isinstance(other, TokenUsage):
             return NotImplemented
         return TokenUsage(
@@ -67,7 +66,7 @@ class TokenUsage(Record, frozen=True, omit_defaults=True):
         )
 
     def updated_by(self, later: TokenUsage) -> TokenUsage:
-        """Take what a later report of the same request says; what it leaves out stays."""
+        """Return the counts of a later report of the same request; its None keep the old counts."""
         return TokenUsage(
             _later(self.input, later.input),
             _later(self.output, later.output),
@@ -79,28 +78,28 @@ class TokenUsage(Record, frozen=True, omit_defaults=True):
 
 
 class CostUsage(Record, frozen=True, omit_defaults=True):
-    """Money, per currency. Empty means that no price is known, not that it was free.
+    """Money, per currency. Empty means that the price is unknown, not that it is zero.
 
     Attributes:
-        amounts: ISO 4217 code to amount, in whole units of that currency (`{"USD":
-            Decimal("0.01")}`).
+        amounts: ISO 4217 code to amount, in units of that currency: `{"USD": Decimal("0.01")}` is
+            one cent.
     """
 
     amounts: dict[str, Decimal] = field(default_factory=dict)
 
     @property
     def amount(self) -> Decimal | None:
-        """The amount, when it is in one currency; None when none is known.
+        """The amount, if it is in one currency; None if it is unknown.
 
         Raises:
-            CurrencyMismatch: There are several currencies.
+            CurrencyMismatch: There are amounts in several currencies.
         """
         if len(self.amounts) > 1:
             raise CurrencyMismatch(tuple(sorted(self.amounts)))
         return next(iter(self.amounts.values()), None)
 
     def __add__(self, other: CostUsage) -> CostUsage:
-        """Add currency by currency."""
+        """Add the amounts of each currency."""
         if not isinstance(other, CostUsage):
             return NotImplemented
         if not other.amounts:
@@ -112,13 +111,16 @@ class CostUsage(Record, frozen=True, omit_defaults=True):
 
 
 class Usage(Record, frozen=True, omit_defaults=True):
-    """What some requests used: tokens, money, and for how many of them that is known.
+    """The tokens and the money that some requests used, and for how many of them it is known.
 
     Attributes:
-        requests: How many requests this is the usage of.
-        reported_requests: How many of them reported their tokens to the end.
-        priced_requests: How many of them have a price in `cost`.
-        metadata: The vendors' raw numbers (`<owner>.usage`), of the last request that brought some.
+        tokens: The sum of the reported tokens.
+        cost: The sum of the known prices.
+        requests: The number of requests.
+        reported_requests: How many of them reported all their tokens.
+        priced_requests: How many of them are in `cost`.
+        metadata: The vendors' own numbers, under `<owner>.usage`, from the last request that
+            reported them.
     """
 
     tokens: TokenUsage = TokenUsage()
@@ -130,11 +132,11 @@ class Usage(Record, frozen=True, omit_defaults=True):
 
     @property
     def exact(self) -> bool:
-        """Whether the token counts are whole; if not, they are a lower bound."""
+        """Whether the token counts are complete; otherwise they are a lower bound."""
         return self.reported_requests >= self.requests
 
     def __add__(self, other: Usage) -> Usage:
-        """Add everything; of metadata under the same key the later one stays."""
+        """Add all numbers; where both have the same metadata key, the one of `other` is kept."""
         if not isinstance(other, Usage):
             return NotImplemented
         return Usage(
@@ -147,9 +149,9 @@ class Usage(Record, frozen=True, omit_defaults=True):
         )
 
     def updated_by(self, later: Usage) -> Usage:
-        """Take what a later report of the same requests says; what it leaves out stays.
+        """Return the usage of a later report of the same requests; its gaps keep the old numbers.
 
-        Nothing is added up: many servers repeat running totals in every chunk.
+        Nothing is added: many servers repeat running totals in every chunk.
         """
         return Usage(
             self.tokens.updated_by(later.tokens),
@@ -161,10 +163,10 @@ class Usage(Record, frozen=True, omit_defaults=True):
         )
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    if one is None:
-        return other
-    return one if other is None else one + other
+def _sum(left: int | None, right: int | None) -> int | None:
+    if left is None:
+        return right
+    return left if right is None else left + right
 
 
 def _later(known: int | None, reported: int | None) -> int | None:

@@ -1,7 +1,7 @@
-"""Prompt caching: what a request asks the provider to keep, and where cached prefixes end.
+"""Prompt caching: what a provider should cache of a request, and where cached prefixes end.
 
-`ModelOptions(cache=CacheRequest())` asks for caching; projections then plan the marks
-themselves. Applications that know better set `marks`.
+`ModelOptions(cache=CacheRequest())` turns caching on, and the projection decides where prefixes
+end. Applications that know better set `marks`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from agentkit_core.values import Record, StringEnum
 
 
 class CacheMode(StringEnum):
-    """How serious a cache request is."""
+    """Whether caching is off, optional or required."""
 
     DISABLED = "disabled"
-    """Send nothing that would cache."""
+    """Send nothing that turns caching on."""
     BEST_EFFORT = "best_effort"
-    """Drop what the provider cannot express."""
+    """Ignore what the provider does not support."""
     REQUIRED = "required"
-    """Refuse the request where the provider cannot express it."""
+    """Raise `UnsupportedContent` if the provider does not support the request."""
 
 
 class CacheRetention(StringEnum):
@@ -36,7 +36,7 @@ class ItemEnd(Record, frozen=True, tag="item_end", tag_field="type"):
     """A cache mark after an item of the request.
 
     Attributes:
-        item: Position in `ModelRequest.items`.
+        item: The index of the item in `ModelRequest.items`.
     """
 
     item: int
@@ -46,8 +46,8 @@ class PartEnd(Record, frozen=True, tag="part_end", tag_field="type"):
     """A cache mark after one part of an item.
 
     Attributes:
-        item: Position in `ModelRequest.items`.
-        part: Position in that item's parts.
+        item: The index of the item in `ModelRequest.items`.
+        part: The index of the part in that item's parts.
     """
 
     item: int
@@ -59,11 +59,14 @@ CacheMark = ToolsEnd | ItemEnd | PartEnd
 
 
 class CacheRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """Asks for prompt caching.
+    """Asks the provider to cache prefixes of the request.
 
     Attributes:
-        marks: Where prefixes end; None leaves the plan to the projection.
-        key: Requests with the same key should find each other's cache.
+        mode: Whether caching is off, optional or required.
+        marks: Where cached prefixes end; None leaves that to the projection.
+        retention: How long the provider should keep a cached prefix.
+        key: Requests with the same key share a cache, where the provider supports keys; None for
+            no key.
     """
 
     mode: CacheMode = CacheMode.BEST_EFFORT

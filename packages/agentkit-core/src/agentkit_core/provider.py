@@ -17,7 +17,13 @@ from agentkit_core._history._incremental import SendableHistory
 from agentkit_core._history._sendable import sendable
 from agentkit_core._history._target import IdRule, ReasoningRule, Target, ToolMedia
 from agentkit_core._ids import PartId
-from agentkit_core._projection import Projection, RequestEncoder, ResponseDecoder, WireRequest
+from agentkit_core._projection import (
+    IncrementalProjection,
+    Projection,
+    RequestEncoder,
+    ResponseDecoder,
+    WireRequest,
+)
 from agentkit_core._retry import wait_before_retry_s
 from agentkit_core._streaming._call_arguments import complete_call
 from agentkit_core._streaming._delta import (
@@ -43,11 +49,12 @@ from agentkit_core._streaming._response import (
 
 __all__ = [
     # the contract
+    "IncrementalProjection",
     "Projection",
     "RequestEncoder",
     "ResponseDecoder",
     "WireRequest",
-    # what a model accepts, and histories made valid for it
+    # what a model accepts, and making histories valid for it
     "IdRule",
     "ReasoningRule",
     "SendableHistory",
@@ -68,7 +75,7 @@ __all__ = [
     "ResponseStarted",
     "SetMetadata",
     "UsageReported",
-    # what decoders and model clients share
+    # building blocks of decoders and model clients
     "Fold",
     "PartialJson",
     "ResponseFold",

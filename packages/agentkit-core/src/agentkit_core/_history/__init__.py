@@ -1,1 +1,1 @@
-"""Rules of a transcript: what may be appended, and what a model can be sent."""
+"""The rules of a transcript, and how any history is made valid for a model."""

@@ -1,7 +1,7 @@
-"""Call ids that a target accepts: deterministic, one for one, good ids left alone.
+"""Call ids that a target accepts; an id that is accepted and unique is not changed.
 
-Ids are given in the order of the history and depend only on what came before, so that a
-longer history begins with the same ids as a shorter one (providers cache by prefix).
+A new id depends only on the history before it, so that a longer history begins with the same ids
+as a shorter one. Providers cache by prefix.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from agentkit_core._json import without_lone_surrogates
 from agentkit_core._part import Part, ToolCall, ToolResult
 
 ANY_ID: Final = IdRule(characters=None, max_length=None)
-"""Accepts every id but the empty one."""
+"""Accepts every id that is not empty."""
 
 _HASH_LENGTH: Final = 8
 
 
 class CallIds:
-    """Gives the calls of one history ids that are accepted, item by item.
+    """Replaces the call ids of one history that a target does not accept, item by item.
 
     Args:
         rule: Which ids are accepted.
-        names: Which names of tools are accepted; None accepts all.
+        names: Which tool names are accepted; None accepts all.
     """
 
     def __init__(self, rule: IdRule, *, names: IdRule | None = None) -> None:
@@ -37,22 +37,22 @@ class CallIds:
         self._names = names
         self._used: set[str] = set()
         self._repeats: dict[str, int] = {}
-        """How often an id has come again; some servers use the same ones in every turn."""
+        """How often each id was repeated; some servers use the same ids in every turn."""
 
     def copy(self) -> CallIds:
-        """Make one that goes on from here by itself."""
-        twin = CallIds(self._rule, names=self._names)
-        twin._used, twin._repeats = self._used.copy(), self._repeats.copy()
-        return twin
+        """Return an independent copy with the same state."""
+        duplicate = CallIds(self._rule, names=self._names)
+        duplicate._used, duplicate._repeats = self._used.copy(), self._repeats.copy()
+        return duplicate
 
-    def renamed(self, item: Item, before: Item | None) -> Item:
-        """Give the calls of an item, or the results of a tool item, their ids (and names).
+    def rename(self, item: Item, before: Item | None) -> Item:
+        """Return an item with accepted ids (and tool names) of its calls or results.
 
         Args:
             item: The next item of a history in which all calls and results are paired.
-            before: What this method returned for the item before; the results of a tool item
-                take their ids from its calls, one by one. After an item without calls they
-                keep theirs, as far as they are accepted.
+            before: What this method returned for the item before; None for the first. The results
+                of a tool item get the ids of its calls. After an item without calls they keep
+                their ids, as far as these are accepted.
         """
         if has_calls(item):
             return with_parts(item, [self._call(part) for part in item.parts])
@@ -63,39 +63,39 @@ class CallIds:
             ids = [call.id for call in before.tool_calls]
         else:
             ids = [self._accepted(result.call_id) for result in results]
-        return with_parts(item, list(map(_answering, results, ids)))
+        return with_parts(item, list(map(_with_call_id, results, ids)))
 
     def _call(self, part: Part) -> Part:
         if type(part) is not ToolCall:
             return part
-        given, name = self._next(part.id), part.name
+        call_id, name = self._next(part.id), part.name
         if self._names is not None and not self._names.accepts(name):
-            name = fitted(name or "unknown_tool", self._names)
-        if given == part.id and name == part.name:
+            name = fit(name or "unknown_tool", self._names)
+        if call_id == part.id and name == part.name:
             return part
-        return replace(part, id=given, name=name)
+        return replace(part, id=call_id, name=name)
 
     def _accepted(self, call_id: ToolCallId) -> ToolCallId:
-        fits = self._rule.accepts(call_id)
-        return call_id if fits else ToolCallId(fitted(call_id, self._rule))
+        accepted = self._rule.accepts(call_id)
+        return call_id if accepted else ToolCallId(fit(call_id, self._rule))
 
     def _next(self, call_id: ToolCallId) -> ToolCallId:
-        given = self._accepted(call_id)
-        while given in self._used:
-            again = self._repeats[call_id] = self._repeats.get(call_id, 0) + 1
-            given = ToolCallId(fitted(f"{call_id}#{again}", self._rule, hashed=True))
-        self._used.add(given)
-        return given
+        new_id = self._accepted(call_id)
+        while new_id in self._used:
+            repeats = self._repeats[call_id] = self._repeats.get(call_id, 0) + 1
+            new_id = ToolCallId(fit(f"{call_id}#{repeats}", self._rule, hashed=True))
+        self._used.add(new_id)
+        return new_id
 
 
-def fitted(name: str, rule: IdRule, *, hashed: bool = False) -> str:
-    """Make an id that a rule accepts from one that it may refuse.
+def fit(name: str, rule: IdRule, *, hashed: bool = False) -> str:
+    """Return an id that a rule accepts, made from any id.
 
     Args:
-        name: The id as it is; empty gives `call`.
-        rule: What is accepted; at least the characters of hexadecimal numbers.
-        hashed: Whether to add a hash of `name`, so that names that differ anywhere give
-            different ids; it is added anyway where something is cut off.
+        name: The original id; empty gives `call`.
+        rule: What is accepted; at least the hexadecimal digits.
+        hashed: Whether to append a hash of `name`, so that different names give different ids. It
+            is always appended where the name is shortened.
     """
     clean = without_lone_surrogates(name) or "call"
     if rule.characters is not None:
@@ -115,7 +115,7 @@ def fitted(name: str, rule: IdRule, *, hashed: bool = False) -> str:
 
 
 def _hash(name: str) -> str:
-    # Imported late: it loads OpenSSL, and most ids are good as they are.
+    # Imported late, because it loads OpenSSL, and most ids need no change.
     from hashlib import sha256
 
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
@@ -128,9 +128,9 @@ def _others(characters: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _substitute(characters: str) -> str:
-    """What a refused character becomes: an underscore where that is accepted, else nothing."""
+    """The replacement of a rejected character: an underscore if that is accepted, else nothing."""
     return "_" if re.fullmatch(f"[{characters}]", "_") else ""
 
 
-def _answering(result: ToolResult, call_id: ToolCallId) -> ToolResult:
+def _with_call_id(result: ToolResult, call_id: ToolCallId) -> ToolResult:
     return result if result.call_id == call_id else replace(result, call_id=call_id)

@@ -1,9 +1,9 @@
-"""A growing history made sendable again and again, at the cost of what is new.
+"""Applies `sendable` to a growing history, in time proportional to the new items.
 
-What `sendable` gives for a longer history begins with what it gave for the shorter one, as
-long as no call was open between them. So a conversation that goes on keeps what it was given
-and does the rest. Anything else (a history that was rewritten, a result that comes late) is
-done from the start; the result is that of `sendable` in every case.
+The result of `sendable` for a longer history begins with the result for a shorter one, as long as
+no call was open in between, so the results for earlier items are reused. If a history was
+rewritten, or a result arrives late, everything is computed again. The outcome always equals that
+of `sendable`.
 """
 
 from __future__ import annotations
@@ -12,79 +12,83 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from operator import is_
 
-from agentkit_core._history._sendable import Sending, merged
+from agentkit_core._history._sendable import Converter, merge_roles
 from agentkit_core._history._target import Target
 from agentkit_core._ids import ToolCallId
 from agentkit_core._item import Item, ItemKind
 
 
 class SendableHistory:
-    """What a target can be sent of one conversation, kept from request to request.
+    """The sendable items of one conversation, updated from request to request.
 
     Args:
-        target: What can be sent.
+        target: What the model accepts.
     """
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.items: Sequence[Item] = ()
-        """What `sendable` gives for the history of the last `update`. It may be a list that
-        grows with the next one; not to be changed."""
+        """What `sendable` returns for the history of the last `update`. Do not change it: it may be
+        a list that the next `update` extends."""
         self._restart()
 
     def _restart(self) -> None:
-        self._settled: list[Item] = []  # of the history: items whose outcome stays as it is
-        self._calls: set[ToolCallId] = set()  # made by settled items
-        self._sending = Sending(self.target)  # has taken the settled items
-        self._merged: list[Item] = []  # what they give, merged, but for the last group
-        self._group_at = 0  # where that group begins in what they give
+        self._final: list[Item] = []  # items of the history whose result does not change any more
+        self._calls: set[ToolCallId] = set()  # the calls in these items
+        self._converter = Converter(self.target)  # has converted these items
+        self._merged: list[Item] = []  # their result after merging, without the last group
+        self._group_at = 0  # where the last group begins in the result before merging
 
     def update(self, items: Sequence[Item]) -> int:
-        """Take the history as it stands now.
+        """Take the current history and update `self.items`.
 
         Args:
-            items: All of it, oldest first. Items that were there before are known by identity.
+            items: The whole history, oldest first. Items of the last update are recognized by
+                identity.
 
         Returns:
-            How many of `self.items`, from the first, are surely the same objects as before.
+            How many of `self.items`, from the first, are certainly the same objects as before.
         """
-        known = len(self._settled)
-        tail = items[known:]
+        final_count = len(self._final)
+        tail = items[final_count:]
         if (
-            len(items) < known
-            or not all(map(is_, self._settled, items))
-            or _reaches_back(tail, self._calls)
+            len(items) < final_count
+            or not all(map(is_, self._final, items))
+            or _refers_back(tail, self._calls)
         ):
             self._restart()
             tail = items
-        whole = self.target.consecutive_roles
-        same = len(self._sending.made if whole else self._merged)
-        settled = len(tail) - _open_at_end(tail)
-        if settled < len(tail) and _reaches_back(tail[settled:], _calls_of(tail[:settled])):
-            settled = 0
-        self._settle(tail[:settled])
-        sending = self._sending
-        if settled < len(tail):
-            sending = sending.copy()
-            sending.take(tail[settled:])
-        if whole:
-            self.items = sending.made
+        unmerged = self.target.consecutive_roles
+        same_count = len(self._converter.items if unmerged else self._merged)
+        closed_count = len(tail) - _count_open(tail)
+        if closed_count < len(tail) and _refers_back(
+            tail[closed_count:], _calls_of(tail[:closed_count])
+        ):
+            closed_count = 0
+        self._convert_final(tail[:closed_count])
+        converter = self._converter
+        if closed_count < len(tail):
+            converter = converter.copy()
+            converter.take(tail[closed_count:])
+        if unmerged:
+            self.items = converter.items
         else:
-            self.items = [*self._merged, *merged(sending.made[self._group_at :], self.target)]
-        return same
+            last_group = merge_roles(converter.items[self._group_at :], self.target)
+            self.items = [*self._merged, *last_group]
+        return same_count
 
-    def _settle(self, items: Sequence[Item]) -> None:
-        self._settled += items
+    def _convert_final(self, items: Sequence[Item]) -> None:
+        self._final += items
         self._calls |= _calls_of(items)
-        self._sending.take(items)
+        self._converter.take(items)
         if self.target.consecutive_roles:
             return
-        made = self._sending.made
-        last = len(made) - 1
-        while last > self._group_at and _joins(made[last - 1], made[last]):
+        converted = self._converter.items
+        last = len(converted) - 1
+        while last > self._group_at and _are_merged(converted[last - 1], converted[last]):
             last -= 1
         if last > self._group_at:
-            self._merged += merged(made[self._group_at : last], self.target)
+            self._merged += merge_roles(converted[self._group_at : last], self.target)
             self._group_at = last
 
 
@@ -92,8 +96,8 @@ def _calls_of(items: Sequence[Item]) -> set[ToolCallId]:
     return {call.id for item in items for call in item.tool_calls}
 
 
-def _reaches_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
-    """Whether a result among items comes late, or once more, for one of the calls before them."""
+def _refers_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
+    """Whether a result in these items belongs to a call before them."""
     if not calls:
         return False
     waiting = Counter[ToolCallId]()
@@ -107,17 +111,17 @@ def _reaches_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
     return False
 
 
-def _joins(item: Item, following: Item) -> bool:
-    """Whether two neighbours are merged."""
+def _are_merged(item: Item, following: Item) -> bool:
+    """Whether two neighbours become one item."""
     return item.kind is following.kind and item.kind is not ItemKind.TOOL
 
 
-def _open_at_end(items: Sequence[Item]) -> int:
-    """How many items at the end still change: the last calls, while not all have results."""
-    answered = set[ToolCallId]()
+def _count_open(items: Sequence[Item]) -> int:
+    """Count the items from the last item with calls on, if a call has no result; otherwise 0."""
+    with_result = set[ToolCallId]()
     for count, item in enumerate(reversed(items), 1):
         if item.kind is ItemKind.TOOL:
-            answered.update(result.call_id for result in item.tool_results)
+            with_result.update(result.call_id for result in item.tool_results)
             continue
-        return count if any(call.id not in answered for call in item.tool_calls) else 0
+        return count if any(call.id not in with_result for call in item.tool_calls) else 0
     return 0

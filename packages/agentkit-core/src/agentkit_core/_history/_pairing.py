@@ -1,8 +1,8 @@
-"""Pairing: every tool call with its one result, in the item right after it.
+"""Pairing: it puts the result of each tool call in the item right after the call.
 
-Any history can be paired, however it was damaged: results that come late are moved to
-their call, missing ones are made up, surplus ones dropped. A result belongs to the nearest
-earlier call of its id that is still open, since servers do use the same ids in every turn.
+Any history can be paired: late results are moved to their calls, missing results are created, and
+surplus results are removed. A result belongs to the nearest earlier call with its id that is still
+open, because some servers use the same ids in every turn.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from agentkit_core._failure import ToolFailure
 from agentkit_core._ids import ToolCallId
 from agentkit_core._item import Item, ItemKind, has_calls, with_parts
-from agentkit_core._part import TextOutput, ToolCall, ToolFailure, ToolResult
+from agentkit_core._part import TextOutput, ToolCall, ToolResult
 
 INTERRUPTED_TEXT: Final = "No result: the call was interrupted and may not have been executed."
-"""What a model is told of a call whose result nobody has."""
+"""The text that the model gets as the result of a call without a result."""
 
 
 def interrupted_result(call: ToolCall) -> ToolResult:
-    """Make the result of a call that was left without one."""
+    """Create an error result for a call that has no result."""
     return ToolResult(
         call.id,
         TextOutput(INTERRUPTED_TEXT),
@@ -30,61 +31,63 @@ def interrupted_result(call: ToolCall) -> ToolResult:
     )
 
 
-def paired(
+def pair_results(
     items: Sequence[Item],
     *,
     orphan: Callable[[ToolResult], Item | None] | None = None,
     without: Callable[[Item], bool] | None = None,
 ) -> list[Item]:
-    """Pair all calls and results.
+    """Pair all calls and results of a history.
 
     Args:
         items: Any history.
-        orphan: What stands in place of a result without a call; None leaves it out.
-        without: Which items to leave out, together with the results of their calls.
+        orphan: Returns the item that replaces a result without a call; None removes the result.
+        without: Says which items to remove, together with the results of their calls.
 
     Returns:
-        The items, with one tool item after each item that calls, its results in call order. In an
-        item that was interrupted, calls without a result are left out: they are what was cut
-        off (it may have no parts then). Items in order are the same objects.
+        The items, with one tool item after each item with calls; its results are in call order.
+        From an interrupted item, calls without a result are removed, because they are incomplete;
+        the item may then have no parts. Items that need no change are the same objects.
     """
-    answers = _Answers(items)
-    made: list[Item] = []
+    results_of = _ResultsOfCalls(items)
+    paired_items: list[Item] = []
     for at, item in enumerate(items):
         if without is not None and without(item):
             continue
         if item.kind is ItemKind.TOOL:
             if orphan is not None:
-                orphans = map(orphan, answers.orphans.get(at, ()))
-                made.extend(one for one in orphans if one is not None)
+                replacements = map(orphan, results_of.orphans.get(at, ()))
+                paired_items.extend(new for new in replacements if new is not None)
             continue
         if not has_calls(item):
-            made.append(item)
+            paired_items.append(item)
             continue
         calls = item.tool_calls
-        results = [answers.by_call.get((at, place)) for place in range(len(calls))]
+        results = [results_of.by_call.get((at, place)) for place in range(len(calls))]
         if item.interrupted and not all(results):
             item = _without_unanswered(item, results)
             calls = item.tool_calls
-            results = [found for found in results if found is not None]
-        made.append(item)
+            results = [result for result in results if result is not None]
+        paired_items.append(item)
         if calls:
-            made.append(_tool_item(items, at, calls, results))
-    return made
+            paired_items.append(_tool_item(items, at, calls, results))
+    return paired_items
 
 
 def _without_unanswered(item: Item, results: Iterable[ToolResult | None]) -> Item:
-    answers = iter(results)
-    kept = [one for one in item.parts if type(one) is not ToolCall or next(answers) is not None]
-    return with_parts(item, kept)
+    remaining = iter(results)
+    parts = [
+        part for part in item.parts if type(part) is not ToolCall or next(remaining) is not None
+    ]
+    return with_parts(item, parts)
 
 
 def _tool_item(
     items: Sequence[Item], at: int, calls: Sequence[ToolCall], results: Sequence[ToolResult | None]
 ) -> Item:
     parts = tuple(
-        interrupted_result(call) if found is None else found
-        for call, found in zip(calls, results, strict=True)
+        interrupted_result(call) if result is None else result
+        for call, result in zip(calls, results, strict=True)
     )
     following = items[at + 1] if at + 1 < len(items) else None
     if following is None or following.kind is not ItemKind.TOOL:
@@ -93,17 +96,17 @@ def _tool_item(
 
 
 _Waiting = list[tuple[int, deque[int]]]
-"""The open calls of one id: positions of items, and the places among their calls."""
+"""The open calls with one id: the position of each item, and the places among its calls."""
 
 
-class _Answers:
-    """Which result answers which call, and which answer none, by position."""
+class _ResultsOfCalls:
+    """Which result belongs to which call, and which results have no call."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.by_call: dict[tuple[int, int], ToolResult] = {}
-        """Position of the item, place among its calls; to the result."""
+        """From the position of an item and the place among its calls to the result."""
         self.orphans: dict[int, list[ToolResult]] = {}
-        """Position of the tool item, to its results without a call."""
+        """From the position of a tool item to its results without a call."""
         open_calls: dict[ToolCallId, _Waiting] = {}
         for at, item in enumerate(items):
             if has_calls(item):
@@ -119,11 +122,11 @@ class _Answers:
                         self.orphans.setdefault(at, []).append(result)
                     elif calls:
                         self.by_call[_next(calls)] = result
-                    # else the call has its result already: one too many
+                    # else all calls with this id have their result: this one is surplus
 
 
 def _next(waiting: _Waiting) -> tuple[int, int]:
-    """Take the first open call of the latest item that has one."""
+    """Take the first open call of the latest item that has one, and return its position."""
     at, places = waiting[-1]
     place = places.popleft()
     if not places:

@@ -1,6 +1,6 @@
-"""Readable: each part as the target can read it, or a text in its place, or nothing.
+"""Converts parts for a target: what it does not accept is replaced by a text, or removed.
 
-One step of `sendable`; what it gives is read again without a change.
+This is one step of `sendable`. Applying it again changes nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from agentkit_core._data_ref import Handle
 from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
 from agentkit_core._item import Item, ItemKind, Provenance, with_parts
 from agentkit_core._json import JsonValue, without_lone_surrogates
@@ -20,7 +21,6 @@ from agentkit_core._part import (
     Custom,
     File,
     FilesOutput,
-    Handle,
     Media,
     Part,
     PartsOutput,
@@ -33,19 +33,19 @@ from agentkit_core._part import (
     ToolOutput,
     ToolResult,
 )
-from agentkit_core._streaming._fold import INCOMPLETE_KEY
+from agentkit_core._streaming._open_part import INCOMPLETE_KEY
 
 NO_OUTPUT: Final = "(no tool output)"
-"""What is sent for a tool that gave nothing."""
+"""What is sent for a tool without output."""
 
 MEDIA_FOLLOW: Final = "(see the attached media)"
-"""What is sent for a tool that gave only media, where these follow the result."""
+"""What is sent for a tool whose output is media only, where media follow the result."""
 
-_SEVERAL: Final = {"audio": "audio", "binary": "binary data"}
+_PLURALS: Final = {"audio": "audio", "binary": "binary data"}
 
 
 class Closeness(IntEnum):
-    """How near an item's origin is to a target, farthest first."""
+    """How close the origin of an item is to a target, in ascending order."""
 
     FOREIGN = 0
     UNKNOWN = 1
@@ -55,7 +55,7 @@ class Closeness(IntEnum):
 
 
 def closeness(origin: Provenance | None, target: Target) -> Closeness:
-    """Say how near an origin is to a target."""
+    """Return how close an origin is to a target."""
     if origin is None:
         return Closeness.UNKNOWN
     if origin.same_model(target.provider, target.api, target.model):
@@ -65,12 +65,16 @@ def closeness(origin: Provenance | None, target: Target) -> Closeness:
 
 
 def media_follow(target: Target) -> bool:
-    """Whether media of a tool cannot stay inside its result."""
+    """Whether the media of a tool result have to follow it, because it cannot contain them."""
     return target.tool_media_place is ToolMedia.AFTER_RESULTS or ItemKind.TOOL not in target.kinds
 
 
 class PartReader:
-    """Reads items for one target."""
+    """Converts the parts of items for one target.
+
+    Args:
+        target: What the model accepts.
+    """
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -78,32 +82,32 @@ class PartReader:
         self._custom_prefix = f"{target.api}."
         tool_media = target.tool_media
         if media_follow(target):
-            # They end up in a user item, which has its own rule.
+            # The media end up in a user item, so the rule for user items applies too.
             tool_media &= target.media
         self._tool_media = tool_media
 
     def read(self, item: Item) -> Item:
-        """Give the item with readable parts only; it may have none left."""
+        """Return the item with accepted parts only; it may have no parts left."""
         if _is_plain(item):
             return item
         origin = closeness(item.provenance, self._target)
         signed = origin is Closeness.MODEL or item.kind is not ItemKind.ASSISTANT
         parts = list[Part]()
         for part in item.parts:
-            one = self._read(part, origin, signed=signed)
-            if one is not None and not _repeats(one, part, parts):
-                parts.append(one)
-        read = with_parts(item, parts)
+            converted = self._read(part, origin, signed=signed)
+            if converted is not None and not _is_repeated(converted, part, parts):
+                parts.append(converted)
+        readable = with_parts(item, parts)
         if not signed and any(metadata_owner(key) in self._owners for key in item.metadata):
-            return replace(read, metadata=self._unsigned(item.metadata))
-        return read
+            return replace(readable, metadata=self._without_owners(item.metadata))
+        return readable
 
     def _read(self, part: Part, origin: Closeness, *, signed: bool) -> Part | None:
         if type(part) is Reasoning:
             return self._reasoning(part, own=origin is Closeness.MODEL)
         if type(part) is Custom:
-            readable = origin is not Closeness.FOREIGN and self._takes_custom(part)
-            return part if readable else None
+            accepted = origin is not Closeness.FOREIGN and self._accepts_custom(part)
+            return part if accepted else None
         if not signed:
             part = self._without_signature(part)
         if type(part) is ToolResult:
@@ -111,7 +115,7 @@ class PartReader:
         return self._content(part)
 
     def _content(self, part: Part, *, of_tool: bool = False) -> Part | None:
-        """What a user or a tool gives: text, media, files, values."""
+        """Convert what users and tools provide: text, media, files, values."""
         match part:
             case Text(text=text):
                 clean = without_lone_surrogates(text)
@@ -132,15 +136,15 @@ class PartReader:
                 return None
 
     def _reasoning(self, part: Reasoning, *, own: bool) -> Part | None:
-        if own and INCOMPLETE_KEY not in part.metadata and self._takes_reasoning(part):
+        if own and INCOMPLETE_KEY not in part.metadata and self._accepts_reasoning(part):
             return part
         text = without_lone_surrogates(part.summary or "")
         if self._target.reasoning_as_text and not part.redacted and text.strip():
             return Text(text)
         return None
 
-    def _takes_reasoning(self, part: Reasoning) -> bool:
-        signed = any(_filled(part.metadata, key) for key in self._target.signature_keys)
+    def _accepts_reasoning(self, part: Reasoning) -> bool:
+        signed = any(_has_value(part.metadata, key) for key in self._target.signature_keys)
         match self._target.reasoning:
             case ReasoningRule.NONE:
                 return False
@@ -149,7 +153,7 @@ class PartReader:
             case ReasoningRule.ANY:
                 return signed or part.data is not None or bool((part.summary or "").strip())
 
-    def _takes_custom(self, part: Custom) -> bool:
+    def _accepts_custom(self, part: Custom) -> bool:
         allowed = self._target.custom_kinds
         if allowed is None:
             return part.kind.startswith(self._custom_prefix)
@@ -171,35 +175,35 @@ class PartReader:
             case PartsOutput(parts=parts):
                 return self._parts_output(output, parts)
             case FilesOutput(files=files):
-                if self._target.files and not any(isinstance(one.data, Handle) for one in files):
+                if self._target.files and not any(isinstance(file.data, Handle) for file in files):
                     return output if files else TextOutput(NO_OUTPUT)
                 return self._parts_output(output, files)
 
     def _parts_output(self, output: ToolOutput, parts: Sequence[Part]) -> ToolOutput:
-        kept = list[Part]()
+        accepted = list[Part]()
         for part in parts:
-            one = self._content(part, of_tool=True)
-            if one is not None and not _repeats(one, part, kept):
-                kept.append(one)
-        if not kept:
+            converted = self._content(part, of_tool=True)
+            if converted is not None and not _is_repeated(converted, part, accepted):
+                accepted.append(converted)
+        if not accepted:
             return TextOutput(NO_OUTPUT)
-        if len(kept) == len(parts) and all(map(is_, kept, parts)):
+        if len(accepted) == len(parts) and all(map(is_, accepted, parts)):
             return output
-        return PartsOutput(tuple(kept))
+        return PartsOutput(tuple(accepted))
 
     def _without_signature(self, part: Part) -> Part:
         if any(metadata_owner(key) in self._owners for key in part.metadata):
-            return replace(part, metadata=self._unsigned(part.metadata))
+            return replace(part, metadata=self._without_owners(part.metadata))
         return part
 
-    def _unsigned(self, metadata: Mapping[str, JsonValue]) -> MetadataMap:
+    def _without_owners(self, metadata: Mapping[str, JsonValue]) -> MetadataMap:
         return {
-            key: one for key, one in metadata.items() if metadata_owner(key) not in self._owners
+            key: value for key, value in metadata.items() if metadata_owner(key) not in self._owners
         }
 
 
 def _is_plain(item: Item) -> bool:
-    """Whether an item is one text that everyone reads as it is; most are."""
+    """Whether an item is one text that every target accepts, which is the usual case."""
     if len(item.parts) != 1 or item.metadata:
         return False
     part = item.parts[0]
@@ -208,24 +212,24 @@ def _is_plain(item: Item) -> bool:
     return part.text.isascii() and bool(part.text) and not part.text.isspace()
 
 
-def without_media(result: ToolResult) -> tuple[ToolResult, list[Part]]:
-    """Split a result into itself without media and files, and these, in order."""
+def split_media(result: ToolResult) -> tuple[ToolResult, list[Part]]:
+    """Return a result without its media and files, and the media and files in order."""
     match result.output:
         case PartsOutput(parts=parts):
-            media: list[Part] = [one for one in parts if isinstance(one, Media | File)]
+            media: list[Part] = [part for part in parts if isinstance(part, Media | File)]
         case FilesOutput(files=files):
             parts, media = files, list(files)
         case _:
             return result, []
     if not media:
         return result, []
-    rest = tuple(one for one in parts if not isinstance(one, Media | File))
-    output = PartsOutput(rest) if rest else TextOutput(MEDIA_FOLLOW)
+    others = tuple(part for part in parts if not isinstance(part, Media | File))
+    output = PartsOutput(others) if others else TextOutput(MEDIA_FOLLOW)
     return replace(result, output=output), media
 
 
-def labelled(result: ToolResult, media: Iterable[Part]) -> list[Part]:
-    """Say of media which call they come from."""
+def label_media(result: ToolResult, media: Iterable[Part]) -> list[Part]:
+    """Return media after a text that says which call they come from."""
     return [Text(f"Media from the result of tool call {result.call_id}:"), *media]
 
 
@@ -244,10 +248,10 @@ def _describe_parts(parts: Iterable[Part]) -> str:
     return "\n".join(filter(None, map(_part_text, parts)))
 
 
-def reminder(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Wrap what happened meanwhile so that it does not read as the user's own words."""
-    media = [one for one in parts if isinstance(one, Media | File)]
-    text = "\n".join(_part_text(one) for one in parts if isinstance(one, Text | Structured))
+def as_reminder(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Wrap the text of a notification, so that it does not read as the user's own words."""
+    media = [part for part in parts if isinstance(part, Media | File)]
+    text = "\n".join(_part_text(part) for part in parts if isinstance(part, Text | Structured))
     return (Text(f"<system-reminder>\n{text}\n</system-reminder>"), *media)
 
 
@@ -269,19 +273,21 @@ def _file(part: File) -> str:
 
 def _omitted(what: str, *, of_tool: bool) -> str:
     owner = "tool " if of_tool else ""
-    sort = what.partition(" ")[0]
-    return f"({owner}{what} omitted: model does not support {_SEVERAL.get(sort, f'{sort}s')})"
+    kind = what.partition(" ")[0]
+    return f"({owner}{what} omitted: model does not support {_PLURALS.get(kind, f'{kind}s')})"
 
 
 def _not_loaded(what: str) -> str:
     return f"({what} omitted: its content was not loaded)"
 
 
-def _repeats(one: Part, of: Part, before: Sequence[Part]) -> bool:
-    """Whether a text in place of media only says what the text before it says."""
-    return isinstance(of, Media | File) and type(one) is Text and before[-1:] == [one]
+def _is_repeated(converted: Part, original: Part, before: Sequence[Part]) -> bool:
+    """Whether a text that replaces media is the same as the text before it."""
+    if not isinstance(original, Media | File) or type(converted) is not Text:
+        return False
+    return before[-1:] == [converted]
 
 
-def _filled(metadata: Mapping[str, JsonValue], key: str) -> bool:
+def _has_value(metadata: Mapping[str, JsonValue], key: str) -> bool:
     value = metadata.get(key)
     return bool(value.strip()) if isinstance(value, str) else value is not None

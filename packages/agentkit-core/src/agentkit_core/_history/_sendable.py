@@ -1,16 +1,17 @@
-"""Sendable: any stored history, made valid for any target, as a pure projection.
+"""Makes any history valid for any target, as a pure function.
 
-The stored transcript is not touched; a second application changes nothing; a longer history
-begins with what the shorter one gave, so that providers' prefix caches hit. In order:
+The stored transcript does not change, and applying the function again changes nothing. The result
+for a longer history begins with the result for a shorter one, so that providers' prefix caches hit.
+The steps, in order:
 
-    1. failed responses are left out, with the results of their calls; of an interrupted item,
-       what is whole is kept
-    2. calls and results are paired, each with one result right after it
-    3. what the target cannot read is replaced or left out, part by part
-    4. call ids and tool names become ones that the target accepts
-    5. media that tools gave move to where the target wants them
-    6. kinds without a role of their own become the next best
-    7. items of one role are merged where the target wants turns to alternate
+    1. failed responses are removed, with the results of their calls; of an interrupted item, the
+       complete parts are kept
+    2. calls and results are paired: each call has one result, in the item right after it
+    3. parts that the target does not accept are replaced or removed
+    4. call ids and tool names that the target does not accept are replaced
+    5. media in tool results are moved to where the target accepts them
+    6. items of kinds that have no role at the target are converted to another kind
+    7. neighbours of one role are merged where the target wants roles to alternate
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import groupby
 from operator import attrgetter
+from typing import Final
 
 from msgspec.structs import replace
 
 from agentkit_core._finish import FinishReason
 from agentkit_core._history._call_ids import CallIds
-from agentkit_core._history._pairing import paired
+from agentkit_core._history._pairing import pair_results
 from agentkit_core._history._part_rules import (
     PartReader,
+    as_reminder,
     closeness,
     describe_output,
-    labelled,
+    label_media,
     media_follow,
-    reminder,
-    without_media,
+    split_media,
 )
 from agentkit_core._history._target import Target
 from agentkit_core._item import Item, ItemKind, with_parts
@@ -49,32 +51,34 @@ def sendable(
     """Make a history valid for a target.
 
     Args:
-        items: Any history, oldest first, however it was damaged.
-        target: What can be sent.
-        to_model: How an application's own items read for a model, asked for every item first;
-            None leaves the item out.
+        items: Any history, oldest first, even a damaged one.
+        target: What the model accepts.
+        to_model: Called for each item first; returns how the model should see the item, or None to
+            leave it out. For items that an application made for itself.
 
     Returns:
-        Items of the target's kinds only, ready to be written one by one. Items that need no
-        change are the same objects. Empty for an empty history.
+        Items that can be encoded one by one, of the target's kinds only. Items that need no change
+        are the same objects. Empty for an empty history.
     """
     if to_model is not None:
-        items = [one for one in map(to_model, items) if one is not None]
-    sending = Sending(target)
-    sending.take(items)
-    return tuple(sending.made if target.consecutive_roles else merged(sending.made, target))
+        items = [seen for seen in map(to_model, items) if seen is not None]
+    converter = Converter(target)
+    converter.take(items)
+    if target.consecutive_roles:
+        return tuple(converter.items)
+    return tuple(merge_roles(converter.items, target))
 
 
-class Sending:
-    """Steps 1 to 6 for one history, stretch by stretch.
+class Converter:
+    """Does steps 1 to 6 for one history, section by section.
 
     Args:
-        target: What can be sent.
+        target: What the model accepts.
     """
 
     def __init__(self, target: Target) -> None:
-        self.made: list[Item] = []
-        """What the items so far give, in order."""
+        self.items: list[Item] = []
+        """The converted items, in order."""
         self._target = target
         self._reader = PartReader(target)
         self._ids = CallIds(target.call_ids, names=target.tool_names)
@@ -82,68 +86,71 @@ class Sending:
         self._moves_media = media_follow(target)
         self._wants_user = target.first_user
 
-    def copy(self) -> Sending:
-        """Make one that goes on from here by itself."""
-        twin = copy(self)
-        twin.made, twin._ids = self.made[:], self._ids.copy()
-        return twin
+    def copy(self) -> Converter:
+        """Return an independent copy with the same state."""
+        duplicate = copy(self)
+        duplicate.items, duplicate._ids = self.items[:], self._ids.copy()
+        return duplicate
 
     def take(self, items: Sequence[Item]) -> None:
-        """Take the next stretch.
+        """Convert the next section of the history.
 
         Args:
-            items: No result among them answers a call of an earlier stretch; that is true where
-                each stretch but the last ends with all its calls answered, and none of their
-                ids comes again.
+            items: No result in them belongs to a call of an earlier section. That holds if each
+                section, except the last, ends with results for all its calls, and none of their ids
+                is used again.
         """
         target = self._target
-        for one in paired(items, orphan=lambda result: _orphan(result, target), without=_failed):
-            read = self._reader.read(one)
-            if not read.parts:
+        for item in pair_results(
+            items, orphan=lambda result: _replace_orphan(result, target), without=_has_failed
+        ):
+            readable = self._reader.read(item)
+            if not readable.parts:
                 continue
-            item = self._before = self._ids.renamed(read, self._before)
-            if self._moves_media and item.kind is ItemKind.TOOL:
-                item, media = _media_apart(item)
-                self._add(item)
+            renamed = self._before = self._ids.rename(readable, self._before)
+            if self._moves_media and renamed.kind is ItemKind.TOOL:
+                results, media = _split_media(renamed)
+                self._add(results)
                 if media is not None:
                     self._add(media)
             else:
-                self._add(item)
+                self._add(renamed)
 
     def _add(self, item: Item) -> None:
-        item = _of_own_kind(item, self._target)
+        item = _convert_kind(item, self._target)
         if self._wants_user and item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
             self._wants_user = False
             if item.kind is not ItemKind.USER:
-                self.made.append(Item.user("[The conversation goes on from here.]"))
-        self.made.append(item)
+                self.items.append(Item.user("[The conversation goes on from here.]"))
+        self.items.append(item)
 
 
-def _failed(item: Item) -> bool:
+def _has_failed(item: Item) -> bool:
     return item.finish_reason is FinishReason.ERROR
 
 
-def _orphan(result: ToolResult, target: Target) -> Item:
+def _replace_orphan(result: ToolResult, target: Target) -> Item:
     if target.orphan_results and ItemKind.TOOL in target.kinds:
         return Item.tool(result)
-    rest, media = without_media(result)
-    return Item.user(f"[Result of an earlier tool call: {describe_output(rest.output)}]", *media)
+    without_media, media = split_media(result)
+    text = describe_output(without_media.output)
+    return Item.user(f"[Result of an earlier tool call: {text}]", *media)
 
 
-def _media_apart(item: Item) -> tuple[Item, Item | None]:
-    """Take the media out of results; they follow in an item of the user's, each labelled."""
+def _split_media(item: Item) -> tuple[Item, Item | None]:
+    """Move the media of results to a user item, with labels; None if there are no media."""
     moved: list[Part] = []
-    kept: list[Part] = []
+    results: list[Part] = []
     for result in item.tool_results:
-        rest, media = without_media(result)
-        kept.append(rest)
+        without_media, media = split_media(result)
+        results.append(without_media)
         if media:
-            moved += labelled(result, media)
-    follows = Item(ItemKind.USER, tuple(moved), created_at=item.created_at) if moved else None
-    return with_parts(item, kept), follows
+            moved += label_media(result, media)
+    following = Item(ItemKind.USER, tuple(moved), created_at=item.created_at) if moved else None
+    return with_parts(item, results), following
 
 
-_NEXT_BEST = {
+_CONVERTED_KINDS: Final = {
     ItemKind.DEVELOPER: ItemKind.SYSTEM,
     ItemKind.CONTEXT: ItemKind.SYSTEM,
     ItemKind.SYSTEM: ItemKind.USER,
@@ -152,17 +159,17 @@ _NEXT_BEST = {
 }
 
 
-def _of_own_kind(item: Item, target: Target) -> Item:
+def _convert_kind(item: Item, target: Target) -> Item:
     if item.kind is ItemKind.ASSISTANT and ItemKind.TOOL not in target.kinds:
         return with_parts(item, [_call_as_text(part) for part in item.parts])
     if item.kind in target.kinds or item.kind is ItemKind.USER:
         return item
     if item.kind is ItemKind.NOTIFICATION:
-        return replace(item, kind=ItemKind.USER, parts=reminder(item.parts))
+        return replace(item, kind=ItemKind.USER, parts=as_reminder(item.parts))
     if item.kind is ItemKind.TOOL:
         results = tuple(Text(_result_as_text(result)) for result in item.tool_results)
         return replace(item, kind=ItemKind.USER, parts=results)
-    return _of_own_kind(replace(item, kind=_NEXT_BEST[item.kind]), target)
+    return _convert_kind(replace(item, kind=_CONVERTED_KINDS[item.kind]), target)
 
 
 def _call_as_text(part: Part) -> Part:
@@ -176,15 +183,15 @@ def _result_as_text(result: ToolResult) -> str:
     return f"[The tool {word}: {describe_output(result.output)}]"
 
 
-def merged(items: Iterable[Item], target: Target) -> Iterator[Item]:
-    """Merge neighbours of one kind; results stay as they are, one item a round."""
+def merge_roles(items: Iterable[Item], target: Target) -> Iterator[Item]:
+    """Merge neighbours of one kind; tool items are not merged, one per round."""
     for kind, neighbours in groupby(items, key=attrgetter("kind")):
         group = list(neighbours)
         if kind is ItemKind.TOOL or len(group) == 1:
             yield from group
             continue
-        # What is only worth something to its own model is gone from all others by now, so the
-        # item may say that all of it comes from the nearest.
+        # Parts that only their own model accepts are removed by now, so the merged item can have
+        # the provenance that is nearest to the target.
         nearest = max(group, key=lambda item: closeness(item.provenance, target))
         parts = tuple(part for item in group for part in item.parts)
         yield replace(group[0], parts=parts, provenance=nearest.provenance)

@@ -1,7 +1,7 @@
-"""What a model can be sent, as data: the target of `sendable`.
+"""The target of `sendable`: what one model accepts, as data.
 
-A target is one model behind one protocol of one provider. A projection writes down what its
-protocol, the vendor's quirks and the model allow; `sendable` does the rest.
+A target is one model behind one protocol of one provider. A projection describes what its protocol,
+the vendor and the model accept, and `sendable` makes any history valid for it.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from agentkit_core._data_ref import Modality
 from agentkit_core._item import ItemKind
 from agentkit_core._json import without_lone_surrogates
-from agentkit_core._part import Modality
 from agentkit_core.values import Record, StringEnum
 
 
 class IdRule(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """Which ids of tool calls a target accepts.
+    """Which ids of tool calls, or which tool names, a target accepts.
 
-    Never an empty one, nor one with half a surrogate pair, which cannot be written.
+    Empty ids, and ids with lone surrogates, are never accepted.
 
     Attributes:
-        characters: The inside of a regular expression's character class, `0-9a-f` among it; None
-            allows any character.
-        exact_length: The one length that is accepted, where there is but one; `max_length` is not
-            read then.
+        characters: The allowed characters, as the inside of a regular expression's character class;
+            `0-9a-f` must be included. None allows any character.
+        max_length: The greatest length; None means no limit.
+        exact_length: The only length that is accepted; None means that `max_length` applies.
     """
 
     characters: str | None = "A-Za-z0-9_-"
@@ -32,7 +32,7 @@ class IdRule(Record, frozen=True, kw_only=True, omit_defaults=True):
     exact_length: int | None = None
 
     def accepts(self, call_id: str) -> bool:
-        """Whether the id may be sent as it is."""
+        """Whether the target accepts an id unchanged."""
         if not call_id or without_lone_surrogates(call_id) is not call_id:
             return False
         if self.exact_length is not None:
@@ -49,48 +49,54 @@ def _whole(characters: str) -> re.Pattern[str]:
 
 
 class ReasoningRule(StringEnum):
-    """Which of a model's own reasoning parts it can be sent back."""
+    """Which of its own reasoning parts a model accepts."""
 
     NONE = "none"
     SIGNED = "signed"
-    """Those that carry a signature: a non-blank value under one of `signature_keys`."""
+    """Those with a signature: a non-blank value under one of `signature_keys`."""
     ANY = "any"
 
 
 class ToolMedia(StringEnum):
-    """Where media go that a tool gave."""
+    """Where the media of a tool result are put."""
 
     INLINE = "inline"
-    """They stay inside the result."""
+    """Inside the result."""
     AFTER_RESULTS = "after_results"
-    """They move to a user item right after the tool item, each labelled with its call."""
+    """In a user item right after the tool item, with a label that names the call."""
 
 
 class Target(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """What can be sent to one model. The defaults allow what most chat protocols allow.
+    """What one model accepts. The defaults are what most chat protocols accept.
 
     Attributes:
-        provider: With `api` and `model`: whether an assistant item comes from the very model it
-            goes to.
-        api: The protocol; also the owner of the metadata and custom parts that it understands.
-        kinds: Kinds of item that have a role of their own, `user` and `assistant` always among
-            them. Others are sent as the next best: developer as system, context as system,
-            notification as user inside a reminder, system as user, tool as user text.
-        media: Modalities that user items may hold; others become a text that says so.
-        tool_media: Modalities that may stand in a tool's result, or beside it as `tool_media_place`
-            says.
-        files: Whether file parts can be sent; others become a text with their name.
-        signature_keys: Metadata keys that hold a reasoning part's signature or encrypted original.
-        reasoning_as_text: Whether reasoning that cannot be sent as such is sent as text; else it is
+        provider: The vendor. With `api` and `model`, it tells whether an assistant item comes from
+            this very model.
+        api: The protocol. It owns the metadata and the custom parts that it understands.
+        model: The model's id at the vendor.
+        kinds: The kinds of item that have a role of their own; `user` and `assistant` are always
+            among them. Other kinds are converted: developer and context to system, system to user,
+            a notification to a user item with a reminder, tool to text of the user.
+        media: Modalities that user items may contain; others are replaced by a text that says so.
+        tool_media: Modalities that tool results may contain, or that may follow them as
+            `tool_media_place` says.
+        tool_media_place: Where the media of a tool result are put.
+        files: Whether file parts are accepted; otherwise a text with the name replaces them.
+        call_ids: Which ids of tool calls are accepted; others are replaced.
+        tool_names: Which tool names are accepted in calls; others are replaced.
+        reasoning: Which of its own reasoning parts the model accepts.
+        signature_keys: Metadata keys of a reasoning part's signature or encrypted original.
+        reasoning_as_text: Whether reasoning that is not accepted is sent as text; otherwise it is
             left out.
-        empty_text: Whether blank text may be sent; else it is left out, and a blank result says so.
-        consecutive_roles: Whether two items of one role may follow each other; else they are
+        empty_text: Whether blank text is accepted; otherwise it is left out, and a blank result is
+            replaced by a text that says so.
+        consecutive_roles: Whether two items of one role may follow each other; otherwise they are
             merged.
-        first_user: Whether the first item that is not system or developer must be a user's.
-        orphan_results: Whether results without their call may be sent; else they become a user's
-            text.
-        custom_kinds: Kinds of custom part that can be sent back to their owner; None means all of
-            `api`'s own, those whose kind begins with `api` and a dot.
+        first_user: Whether the first item after the system and developer items must be a user item.
+        orphan_results: Whether results without a call are accepted; otherwise they become text of
+            the user.
+        custom_kinds: The kinds of custom parts that are accepted; None means all whose kind begins
+            with `api` and a dot.
     """
 
     provider: str

@@ -1,12 +1,12 @@
-"""The transcript: a history that keeps its rules, guarded where items come in.
+"""The transcript: a history that always follows these rules.
 
-    1. every tool call has an id of its own
-    2. calls are answered in tool items right after the item that makes them
-    3. each call is answered once, and nothing else is
-    4. no other item comes before all are answered
+    1. every tool call has a unique id
+    2. the results of calls are in tool items right after the item with the calls
+    3. each call has exactly one result, and each result has a call
+    4. no other item comes before all calls have their results
 
-`Transcript.append` refuses what breaks a rule. For histories from elsewhere, `repair` makes
-one that keeps the rules, and `sendable` (in `_sendable`) one that a given model accepts.
+`Transcript.append` rejects an item that breaks a rule. `repair` turns any history into one that
+follows the rules, and `sendable` (in `_sendable`) into one that a given model accepts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from agentkit_core._errors import (
     UnansweredToolCall,
 )
 from agentkit_core._history._call_ids import ANY_ID, CallIds
-from agentkit_core._history._pairing import paired
+from agentkit_core._history._pairing import pair_results
 from agentkit_core._ids import ToolCallId
 from agentkit_core._item import ANSWERABLE_KINDS, Item, ItemKind
 from agentkit_core._part import ToolCall
 
 
 class _Spine:
-    """Items shared by all transcripts that grew from one; each sees a prefix of it."""
+    """The items that transcripts share which grew from each other; each uses a prefix of them."""
 
     __slots__ = ("call_at", "items")
 
@@ -39,16 +39,16 @@ class _Spine:
 
 
 class Transcript(Sequence[Item]):
-    """An immutable history that keeps the rules above.
+    """An immutable history that follows the rules above.
 
-    Appending returns a new transcript and costs what is new, not what is old. A transcript may
-    be appended to more than once; the results do not see each other.
+    Appending returns a new transcript, in time proportional to the new items only. Appending
+    twice to the same transcript gives two independent transcripts.
 
     Args:
         items: The history so far.
 
     Raises:
-        TranscriptError: The items break a rule; the error says which item and how.
+        TranscriptError: An item breaks a rule; the error says which item and which rule.
     """
 
     __slots__ = ("_length", "_open", "_spine", "_ticket")
@@ -58,19 +58,19 @@ class Transcript(Sequence[Item]):
         self._length = 0
         self._open: dict[ToolCallId, ToolCall] = {}
         self._ticket: list[None] = [None]
-        """Whoever takes it out may extend the spine in place; all others copy it."""
-        grown = self.append(*items)
-        self._spine, self._length = grown._spine, grown._length
-        self._open, self._ticket = grown._open, grown._ticket
+        """The caller that takes it out may extend the spine in place; all others copy the spine."""
+        extended = self.append(*items)
+        self._spine, self._length = extended._spine, extended._length
+        self._open, self._ticket = extended._open, extended._ticket
 
     def append(self, *items: Item) -> Transcript:
-        """Add items at the end, all of them or none.
+        """Return a transcript with these items at the end; all of them are added, or none.
 
         Raises:
-            DuplicateToolCall: A call has the id of an earlier one.
-            OrphanToolResult: A result answers no open call.
-            DuplicateToolResult: A result answers a call that has one.
-            UnansweredToolCall: Another item comes before all calls are answered.
+            DuplicateToolCall: A call has the id of an earlier call.
+            OrphanToolResult: A result has no open call.
+            DuplicateToolResult: A call already has a result.
+            UnansweredToolCall: Another item comes before all calls have their results.
         """
         if not items:
             return self
@@ -93,12 +93,12 @@ class Transcript(Sequence[Item]):
                     raise DuplicateToolCall(call.id, at=at, first_at=first_at)
                 calls[call.id] = at
                 waiting[call.id] = call
-        return self._grown(items, calls, waiting)
+        return self._extend(items, calls, waiting)
 
     def call_at(self, call_id: ToolCallId) -> int | None:
-        """Say at which position the item stands that makes a call; None where none does.
+        """Return the position of the item that contains a call; None if there is no such call.
 
-        Costs the same in a history of any length.
+        Takes constant time.
         """
         at = self._spine.call_at.get(call_id)
         return at if at is not None and at < self._length else None
@@ -107,33 +107,33 @@ class Transcript(Sequence[Item]):
         at = self.call_at(call_id)
         return new.get(call_id) if at is None else at
 
-    def _grown(
+    def _extend(
         self,
         items: tuple[Item, ...],
         calls: dict[ToolCallId, int],
         waiting: dict[ToolCallId, ToolCall],
     ) -> Transcript:
         try:
-            # Atomic: of two threads that append to one transcript, one gets the ticket.
+            # `pop` is atomic: of two threads that append to one transcript, one gets the ticket.
             self._ticket.pop()
             spine = self._spine
         except IndexError:
-            spine = self._copied_spine()
+            spine = self._copy_spine()
         spine.items.extend(items)
         spine.call_at.update(calls)
-        grown = Transcript.__new__(Transcript)
-        grown._spine = spine
-        grown._length = self._length + len(items)
-        grown._open = waiting
-        grown._ticket = [None]
-        return grown
+        extended = Transcript.__new__(Transcript)
+        extended._spine = spine
+        extended._length = self._length + len(items)
+        extended._open = waiting
+        extended._ticket = [None]
+        return extended
 
-    def _copied_spine(self) -> _Spine:
+    def _copy_spine(self) -> _Spine:
         spine = _Spine()
         spine.items = self._spine.items[: self._length]
-        # `copy` first: another thread may be extending the original.
-        known = self._spine.call_at.copy()
-        spine.call_at = {call_id: at for call_id, at in known.items() if at < self._length}
+        # Copied first, because another thread may be extending the original.
+        call_at = self._spine.call_at.copy()
+        spine.call_at = {call_id: at for call_id, at in call_at.items() if at < self._length}
         return spine
 
     @property
@@ -143,12 +143,12 @@ class Transcript(Sequence[Item]):
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
-        """The calls that have no result yet, in call order."""
+        """The calls without a result, in call order."""
         return tuple(self._open.values())
 
     @property
     def driveable(self) -> bool:
-        """Whether the last item asks for an answer of the model, and nothing is open."""
+        """Whether the model has to answer the last item, and no call is open."""
         return self._length > 0 and not self._open and self[-1].kind in ANSWERABLE_KINDS
 
     @overload
@@ -156,12 +156,12 @@ class Transcript(Sequence[Item]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Item, ...]: ...
     def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
-        """Give the item, or the items, at a position among those of this transcript."""
+        """Return the item at an index, or a tuple of the items in a slice."""
         if isinstance(index, slice):
             places = range(*index.indices(self._length))
             return tuple(map(self._spine.items.__getitem__, places))
         if not -self._length <= index < self._length:
-            raise IndexError(f"item {index} of a transcript of {self._length}")
+            raise IndexError(f"there is no item {index} in a transcript of {self._length} items")
         return self._spine.items[index if index >= 0 else index + self._length]
 
     def __len__(self) -> int:
@@ -175,7 +175,7 @@ class Transcript(Sequence[Item]):
         if not isinstance(other, Transcript):
             return NotImplemented
         return self._length == other._length and all(
-            one == other_one for one, other_one in zip(self, other, strict=True)
+            mine == theirs for mine, theirs in zip(self, other, strict=True)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -185,29 +185,29 @@ class Transcript(Sequence[Item]):
 
 
 def open_calls(items: Sequence[Item]) -> tuple[ToolCall, ...]:
-    """Find the calls at the end of any history that have no result yet, in call order.
+    """Return the calls at the end of any history that have no result, in call order.
 
-    Only the last item that calls, and the tool items after it, are looked at.
+    The function reads only the tool items at the end, and the item before them.
     """
-    answered = set[ToolCallId]()
+    with_result = set[ToolCallId]()
     for item in reversed(items):
         if item.kind is ItemKind.TOOL:
-            answered.update(result.call_id for result in item.tool_results)
+            with_result.update(result.call_id for result in item.tool_results)
         else:
-            return tuple(call for call in item.tool_calls if call.id not in answered)
+            return tuple(call for call in item.tool_calls if call.id not in with_result)
     return ()
 
 
 def repair(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Make a history that keeps the rules, from any history.
+    """Return a history that follows the rules, made from any history.
 
-    Calls without a result get one that says "interrupted", or are dropped where the whole item
-    is `interrupted`; results without a call, and second results, are dropped; late results move
-    to their call, those of one round into one tool item; empty and repeated call ids are
-    replaced. Items that need no change are the same objects.
+    Calls without a result get an error result that says "interrupted", or are removed if their
+    item is `interrupted`. Results without a call, and second results, are removed. Late results are
+    moved to their calls, and the results of one round into one tool item. Empty and repeated call
+    ids are replaced. Items that need no change are the same objects.
     """
     ids = CallIds(ANY_ID)
-    made: list[Item] = []
-    for item in paired(items):
-        made.append(ids.renamed(item, made[-1] if made else None))
-    return tuple(made)
+    repaired: list[Item] = []
+    for item in pair_results(items):
+        repaired.append(ids.rename(item, repaired[-1] if repaired else None))
+    return tuple(repaired)

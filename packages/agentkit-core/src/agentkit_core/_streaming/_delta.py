@@ -1,8 +1,8 @@
-"""Deltas: how parts come into being while a response is streamed.
+"""Deltas: the steps by which parts grow while a response is streamed.
 
-A part is opened with what is fixed from the start (its kind, a call's id and name, a
-MIME type), grows, and is committed. Parts may grow by turns, in any interleaving. Deltas
-are for the moment; what lasts are the parts that `agentkit_core._streaming._fold` makes of them.
+`BeginPart` opens a part with what is known from the start (its kind, a call's id and name, a MIME
+type), further deltas extend it, and `CommitPart` may close it. Several parts may grow at the same
+time. Deltas are not stored: `Fold` turns them into parts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from agentkit_core.values import Record
 
 
 class BeginPart(Record, frozen=True, tag="begin_part", tag_field="type"):
-    """A part begins; its place in the response is where it begins.
+    """Opens a part, after the parts that began before it.
 
     Attributes:
-        part: The part as it opens, with what is known and nothing of what will grow: `Text("")`,
-            `ToolCall(id, name)`, `Media(Modality.AUDIO, "audio/wav", InlineBytes(b""))`.
+        part_id: The id by which later deltas of this response name the part.
+        part: The part with what is known at the start: `Text("")`, `ToolCall(id, name)`,
+            `Media(Modality.AUDIO, "audio/wav", InlineBytes(b""))`.
     """
 
     part_id: PartId
@@ -27,28 +28,40 @@ class BeginPart(Record, frozen=True, tag="begin_part", tag_field="type"):
 
     @property
     def kind(self) -> PartKind:
-        """What kind of part it is."""
+        """The kind of the part."""
         return KIND_OF_PART[type(self.part)]
 
 
 class AppendText(Record, frozen=True, gc=False, tag="append_text", tag_field="type"):
-    """More text: of a text, of reasoning, of a tool call's arguments (as JSON text)."""
+    """Appends text to a text, to reasoning, or to the JSON text of a call's arguments.
+
+    Attributes:
+        part_id: The part that grows.
+        chunk: The text to append.
+    """
 
     part_id: PartId
     chunk: str
 
 
 class AppendBytes(Record, frozen=True, gc=False, tag="append_bytes", tag_field="type"):
-    """More bytes: of media, a file, reasoning data, a custom part."""
+    """Appends bytes to media, a file, reasoning data or a custom part.
+
+    Attributes:
+        part_id: The part that grows.
+        chunk: The bytes to append.
+    """
 
     part_id: PartId
     chunk: bytes
 
 
 class ReplaceStructured(Record, frozen=True, tag="replace_structured", tag_field="type"):
-    """The JSON value so far: of a structured or custom part, or of a tool call's input.
+    """Replaces the JSON value of a structured or custom part, or the input of a tool call.
 
-    It takes the place of what the part held before; for a tool call it is an object.
+    Attributes:
+        part_id: The part whose value is replaced.
+        value: The whole value so far; an object for a tool call.
     """
 
     part_id: PartId
@@ -56,17 +69,23 @@ class ReplaceStructured(Record, frozen=True, tag="replace_structured", tag_field
 
 
 class SetMetadata(Record, frozen=True, tag="set_metadata", tag_field="type"):
-    """Entries for the part's metadata, merged key by key; a value of None deletes its key."""
+    """Merges entries into a part's metadata.
+
+    Attributes:
+        part_id: The part that the metadata belong to.
+        metadata: Entries by key; a value of None deletes the key.
+    """
 
     part_id: PartId
     metadata: MetadataMap
 
 
 class CommitPart(Record, frozen=True, tag="commit_part", tag_field="type"):
-    """A part is finished, and this is all of it.
+    """Sets the final state of a part, or adds a part that is complete.
 
-    With the id of an open part it takes that part's place; without one it is a further
-    part, complete at once.
+    Attributes:
+        part: The complete part.
+        part_id: The open part that it replaces; None adds a further part at the end.
     """
 
     part: Part
@@ -74,4 +93,4 @@ class CommitPart(Record, frozen=True, tag="commit_part", tag_field="type"):
 
 
 Delta = BeginPart | AppendText | AppendBytes | ReplaceStructured | SetMetadata | CommitPart
-"""One step of a response that is being streamed."""
+"""One step by which the parts of a streamed response grow."""

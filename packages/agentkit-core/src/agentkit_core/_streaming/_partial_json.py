@@ -1,9 +1,9 @@
-"""Partial JSON: what is known so far of an object that is still being sent.
+"""Partial JSON: the value of a JSON object whose text is still arriving.
 
-A closer: it follows the grammar as the text comes, and when asked cuts off what is unfinished
-(a key without a value, half a literal, half an escape), closes what is open and lets msgspec
-read the result. Text is shown as far as it came, and so are numbers: `12` may yet become
-`125`.
+The reader follows the grammar while the text arrives. To give a value, it removes what is
+incomplete at the end (a key without a value, half a literal, half an escape), adds the missing
+closing brackets, and parses the result with msgspec. Strings and numbers are given as far as they
+have arrived: `12` may become `125`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _STRAY_BACKSLASH: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
 _HIGH_HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 _SMALL: Final = 1024
-"""Up to this many characters, reading it all again at every delta costs next to nothing."""
+"""Up to this many characters, parsing everything again for each delta is cheap enough."""
 _PUNCTUATION: Final = '{}[],:"'
 _SPACE: Final = " \t\n\r"
 _WORD: Final = "a"
-"""Stands for a number or a literal, of which any character may be the first."""
+"""Stands for a number or a literal, which may begin with any other character."""
 
 
 class _Next(Enum):
-    """What may come next, by the first character of the piece."""
+    """What may follow, as the possible first characters of the next token."""
 
     OBJECT = "{"
     KEY_OR_END = '"}'
@@ -46,11 +46,11 @@ class _Next(Enum):
 
 
 class PartialJson:
-    """Reads one JSON object while it is being sent. Never raises.
+    """Reads one JSON object while its text is still arriving. Never raises.
 
-    Raw control characters in strings and stray backslashes, which models do write, are read
-    as meant. What is not the beginning of an object reads as `{}`; from where the text breaks
-    the grammar, or after the object's end, nothing more is looked at.
+    Raw control characters and stray backslashes in strings, which models do write, are accepted.
+    Text that does not begin an object gives `{}`. Text after a syntax error, or after the end of
+    the object, is ignored.
     """
 
     def __init__(self) -> None:
@@ -63,17 +63,17 @@ class PartialJson:
         self._is_key = False
         self._escaped = False
         self._escapes = (-1, -1)
-        """Where the last two backslashes stand that begin an escape."""
+        """The positions of the last two backslashes that begin an escape."""
         self._word: list[str] = []
-        """The pieces of a number or literal that may go on."""
+        """The pieces of a number or literal that may continue."""
         self._safe = 0
-        """Where the last complete value, or opening bracket, ends."""
+        """The position after the last complete value or opening bracket."""
         self._over = False
         self._value: dict[str, JsonValue] = {}
         self._read_length = 0
 
     def feed(self, text: str) -> None:
-        """Take the next text, cut anywhere."""
+        """Take the next piece of the text, cut anywhere."""
         if self._over:
             return
         self._chunks.append(text)
@@ -83,12 +83,12 @@ class PartialJson:
             at = self._string(text, at, base) if self._in_string else self._token(text, at, base)
 
     def value(self, *, exact: bool = False) -> dict[str, JsonValue]:
-        """Give the object as far as it is known; it is not changed afterwards.
+        """Return the object as far as it is known; it is not changed later.
 
         Args:
-            exact: Read all that has come. By default the answer for a long text may lag behind
-                by up to an eighth of it, so that asking at every delta costs in total only in
-                proportion to the text.
+            exact: Whether to read everything that has arrived. Otherwise the value of a long text
+                may lag behind by up to an eighth of it, so that a call after each delta takes
+                time in proportion to the text in total.
         """
         unread = self._length - self._read_length
         if unread and (exact or self._length <= _SMALL or unread * 8 >= self._length):
@@ -115,20 +115,20 @@ class PartialJson:
         return stop.end()
 
     def _token(self, text: str, at: int, base: int) -> int:
-        found = _TOKEN.match(text, at)
-        if found is None:  # every character begins one
+        match = _TOKEN.match(text, at)
+        if match is None:  # cannot happen: every character begins a token
             return len(text)
-        piece = found.group()
+        piece = match.group()
         if piece[0] in _PUNCTUATION:
             self._end_word(base + at)
-            self._punctuation(piece, base + found.end())
+            self._punctuation(piece, base + match.end())
         elif piece[0] in _SPACE:
             self._end_word(base + at)
         elif self._word or _WORD in self._next.value:
             self._word.append(piece)
         else:
             self._over = True
-        return found.end()
+        return match.end()
 
     def _end_word(self, at: int) -> None:
         if self._word:
@@ -167,15 +167,15 @@ class PartialJson:
     def _read(self) -> dict[str, JsonValue]:
         text = "".join(self._chunks)
         self._chunks[:] = [text]
-        closed = self._closed(text)
+        complete = self._complete(text)
         try:
-            value = decode_json(closed)
+            value = decode_json(complete)
         except msgspec.DecodeError:
-            value = decode_json(repaired_json(closed))
+            value = decode_json(repair_strings(complete))
         return value if isinstance(value, dict) else {}
 
-    def _closed(self, text: str) -> str:
-        """Cut off what is unfinished and close what is open."""
+    def _complete(self, text: str) -> str:
+        """Remove what is incomplete at the end, and close what is open."""
         closers = "".join(reversed(self._open))
         if not self._safe:
             return "{}"
@@ -190,29 +190,29 @@ class PartialJson:
         return text[: self._safe] + closers
 
     def _string_end(self, text: str) -> int:
-        """Where the text of an open string ends that can be read: before half an escape."""
+        """The end of what can be read of an open string: before an incomplete escape."""
         before, at = self._escapes
         since = self._length - at
         if at < 0 or since > 6:
             return self._length
         if self._escaped or (text[at + 1] == "u" and since < 6):
-            # The first half of a surrogate pair may stand just before.
+            # The first half of a surrogate pair may come just before.
             return before if before == at - 6 and _HIGH_HALF.match(text, before) else at
         if since == 6 and _HIGH_HALF.match(text, at):
             return at
         return self._length
 
 
-def repaired_json(text: str) -> str:
+def repair_strings(text: str) -> str:
     """Escape raw control characters and stray backslashes in the strings of a JSON text."""
-    return _STRING.sub(_repaired_string, text)
+    return _STRING.sub(_repair_string, text)
 
 
-def _repaired_string(found: re.Match[str]) -> str:
+def _repair_string(match: re.Match[str]) -> str:
     text = _STRAY_BACKSLASH.sub(
-        lambda one: one.group() if len(one.group()) > 1 else "\\\\", found[0]
+        lambda escape: escape.group() if len(escape.group()) > 1 else "\\\\", match[0]
     )
-    return _CONTROL.sub(lambda one: f"\\u{ord(one.group()):04x}", text)
+    return _CONTROL.sub(lambda control: f"\\u{ord(control.group()):04x}", text)
 
 
 def _is_scalar(word: str) -> bool:

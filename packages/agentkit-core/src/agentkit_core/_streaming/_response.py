@@ -1,8 +1,8 @@
-"""What a model's answer consists of: events while it comes, a response when it is over.
+"""Responses: the events of a response while it arrives, and the response when it is complete.
 
-Before the end come `ResponseStarted` (at most once), deltas and `UsageReported` in any
-order; the end is one `ResponseFinished` or `ResponseFailed`. `ResponseFold` folds them.
-A response that came whole gives the same events in fewer, larger pieces.
+A response consists of at most one `ResponseStarted`, deltas and `UsageReported` in any order, and
+one `ResponseFinished` or `ResponseFailed` at the end. `ResponseFold` folds these events. A response
+that is not streamed gives the same kinds of events, fewer and larger.
 """
 
 from __future__ import annotations
@@ -22,15 +22,20 @@ from agentkit_core.values import Record
 
 
 class ResponseStarted(Record, frozen=True, tag="response_started", tag_field="type"):
-    """The provider has begun to answer, and this is what it calls the answer."""
+    """The provider has begun to answer.
+
+    Attributes:
+        provenance: Which model answers, and the provider's id of the response.
+    """
 
     provenance: Provenance
 
 
 class UsageReported(Record, frozen=True, tag="usage_reported", tag_field="type"):
-    """The usage of this response as known now.
+    """Reports the usage of this response so far.
 
-    It takes the place of what was reported before, number by number: None changes nothing.
+    Attributes:
+        usage: The usage so far. Each number replaces the one reported before; None keeps it.
     """
 
     usage: Usage
@@ -39,12 +44,12 @@ class UsageReported(Record, frozen=True, tag="usage_reported", tag_field="type")
 class ResponseFinished(
     Struct, frozen=True, omit_defaults=True, tag="response_finished", tag_field="type"
 ):
-    """The response is whole.
+    """The response is complete.
 
     Attributes:
-        native_reasons: The provider's own words, in the order they came; empty and repeated ones do
-            no harm.
-        metadata: For the item that the response becomes.
+        finish_reason: Why the response ended.
+        native_reasons: The provider's own reasons, in order; empty and repeated ones are ignored.
+        metadata: Metadata for the assistant item; often empty.
     """
 
     finish_reason: FinishReason
@@ -55,10 +60,11 @@ class ResponseFinished(
 class ResponseFailed(
     Struct, frozen=True, omit_defaults=True, tag="response_failed", tag_field="type"
 ):
-    """The response failed; what came before is partial.
+    """The response failed; what arrived before is incomplete.
 
     Attributes:
-        metadata: For the item that the partial response becomes.
+        failure: What went wrong.
+        metadata: Metadata for the assistant item; often empty.
     """
 
     failure: ProviderFailure
@@ -66,15 +72,15 @@ class ResponseFailed(
 
 
 ModelEvent = Delta | ResponseStarted | UsageReported | ResponseFinished | ResponseFailed
-"""One step of a model's answer."""
+"""One event of a response."""
 
 
 class ModelResponse(Record, frozen=True, omit_defaults=True):
-    """A model's answer, whole or as far as it came.
+    """A model's answer, complete or partial.
 
     Attributes:
         item: The assistant item: parts, usage, finish reason, provenance.
-        failure: What went wrong; None when the answer is whole.
+        failure: What went wrong; None if the response is complete.
     """
 
     item: Item
@@ -82,15 +88,15 @@ class ModelResponse(Record, frozen=True, omit_defaults=True):
 
     @property
     def usage(self) -> Usage:
-        """What the response used, as far as it is known."""
+        """The usage of the response, as far as it is known."""
         return self.item.usage or Usage(requests=1)
 
 
 class ResponseFold:
-    """Folds the events of one response, batch by batch.
+    """Folds the events of one response into a `ModelResponse`.
 
     Args:
-        strict: Raise `DeltaOutOfOrder` on deltas that do not fit, rather than pass over them.
+        strict: Whether a delta that does not fit raises `DeltaOutOfOrder`; otherwise it is ignored.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -101,30 +107,30 @@ class ResponseFold:
 
     @property
     def ended(self) -> bool:
-        """Whether the end has been seen; events after it are not looked at."""
+        """Whether the response has ended; later events are ignored."""
         return self._end is not None
 
     @property
     def failure(self) -> ProviderFailure | None:
-        """What went wrong, once a `ResponseFailed` has been seen."""
+        """What went wrong, after a `ResponseFailed`; None before, or if nothing did."""
         return self._end.failure if isinstance(self._end, ResponseFailed) else None
 
     @property
     def has_content(self) -> bool:
-        """Whether any part has begun, so that a retry would show something again."""
+        """Whether any part has begun, so that a retry would repeat something already shown."""
         return self._fold.has_parts
 
     def feed(self, events: Iterable[ModelEvent]) -> None:
-        """Take the next events.
+        """Take the next events, in order.
 
         Raises:
-            DeltaOutOfOrder: If strict, a delta does not fit.
+            DeltaOutOfOrder: In strict mode: a delta does not fit.
         """
         if self._end is not None:
             return
         feed = self._fold.feed
         for event in events:
-            # Nearly all events are text.
+            # Most events are text, so that case comes first.
             if type(event) is AppendText:
                 feed(event)
             elif isinstance(event, ResponseFinished | ResponseFailed):
@@ -141,7 +147,7 @@ class ResponseFold:
         self._usage = usage if self._usage is None else self._usage.updated_by(usage)
 
     def partial(self) -> ModelResponse:
-        """Show the response as far as it has come, unfinished parts included."""
+        """Return the response as far as it has arrived, including open parts."""
         item = Item(
             ItemKind.ASSISTANT,
             self._fold.partial(),
@@ -151,10 +157,10 @@ class ResponseFold:
         return ModelResponse(item)
 
     def finish(self) -> ModelResponse:
-        """Close the response.
+        """Close the response and return it.
 
-        Without an end event it is a failure of kind `stream_cut`. A failed response keeps
-        its parts but marks the open ones (see `Fold.finish`) and is `interrupted`.
+        Without an end event it is a failure of kind `stream_cut`. A failed response keeps its
+        parts, marks the open ones (see `Fold.finish`) and is `interrupted`.
         """
         end = self._end
         if isinstance(end, ResponseFinished):
@@ -170,10 +176,10 @@ class ResponseFold:
         return ModelResponse(self._item(FinishReason.ERROR, end), end.failure)
 
     def cancel(self) -> ModelResponse:
-        """Close the response because nobody wants the rest.
+        """Close a response that the caller cancelled, and return it.
 
-        Text and finished parts are kept, unfinished reasoning and tool calls are dropped: a
-        provider would refuse the former, and the latter are not what the model meant.
+        Text and committed parts are kept. Open reasoning is dropped because providers reject it,
+        and open tool calls because their arguments are incomplete.
         """
         item = Item(
             ItemKind.ASSISTANT,
@@ -201,11 +207,11 @@ class ResponseFold:
 
 
 def fold_response(events: Iterable[ModelEvent], *, strict: bool = False) -> ModelResponse:
-    """Fold all events of one response.
+    """Fold all events of one response and return it.
 
     Raises:
-        DeltaOutOfOrder: If strict, a delta does not fit.
+        DeltaOutOfOrder: In strict mode: a delta does not fit.
     """
-    folding = ResponseFold(strict=strict)
-    folding.feed(events)
-    return folding.finish()
+    response = ResponseFold(strict=strict)
+    response.feed(events)
+    return response.finish()

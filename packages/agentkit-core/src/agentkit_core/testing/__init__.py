@@ -1,7 +1,7 @@
-"""Checks for projections, decoders and anything that makes histories; no test framework needed.
+"""Checks for projections, decoders and sendable histories; they need no test framework.
 
-Each check raises `AssertionError` that says which law broke and for what input. They are the
-ones that the project runs on its own providers.
+A check raises `AssertionError`, which says which rule was broken, and for what input. The project
+runs the same checks on its own providers.
 
     check_projection(MyProjection())
     check_decoder(lambda: MyProjection().decoder(request), recorded_body)
@@ -11,7 +11,7 @@ from agentkit_core.testing._checks import (
     check_decoder,
     check_projection,
     check_sendable,
-    decoded,
+    decode_chunks,
 )
 from agentkit_core.testing._hard_transcripts import hard_transcripts
 
@@ -19,6 +19,6 @@ __all__ = [
     "check_decoder",
     "check_projection",
     "check_sendable",
-    "decoded",
+    "decode_chunks",
     "hard_transcripts",
 ]

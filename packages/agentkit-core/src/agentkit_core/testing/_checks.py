@@ -1,4 +1,4 @@
-"""Checks of projections, decoders and histories; `AssertionError` says which law broke."""
+"""Checks of projections, decoders and histories; `AssertionError` says which rule was broken."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import get_args
 
 import msgspec
 
+from agentkit_core._data_ref import Handle
 from agentkit_core._errors import DeltaOutOfOrder
 from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
 from agentkit_core._item import Item, ItemKind
@@ -14,7 +15,6 @@ from agentkit_core._part import (
     Custom,
     File,
     FilesOutput,
-    Handle,
     Media,
     Part,
     PartsOutput,
@@ -23,7 +23,12 @@ from agentkit_core._part import (
     TextOutput,
     ToolResult,
 )
-from agentkit_core._projection import Projection, RequestEncoder, ResponseDecoder
+from agentkit_core._projection import (
+    IncrementalProjection,
+    Projection,
+    RequestEncoder,
+    ResponseDecoder,
+)
 from agentkit_core._records import to_msgpack
 from agentkit_core._request import ModelRequest
 from agentkit_core._streaming._response import (
@@ -37,11 +42,11 @@ from agentkit_core._tool_spec import ToolSpec
 from agentkit_core.testing._hard_transcripts import hard_transcripts
 
 
-def decoded(decoder: ResponseDecoder, chunks: Iterable[bytes]) -> tuple[ModelEvent, ...]:
-    """Feed all chunks, finish, and give all events.
+def decode_chunks(decoder: ResponseDecoder, chunks: Iterable[bytes]) -> tuple[ModelEvent, ...]:
+    """Feed all chunks to a decoder, finish it, and return all events.
 
     Raises:
-        AssertionError: The decoder raises, which it must not do for what a provider sent.
+        AssertionError: The decoder raised, which it must never do because of its input.
     """
     events: list[ModelEvent] = []
     try:
@@ -49,68 +54,70 @@ def decoded(decoder: ResponseDecoder, chunks: Iterable[bytes]) -> tuple[ModelEve
             events += decoder.feed(chunk)
         return (*events, *decoder.finish())
     except Exception as error:
-        raise AssertionError(f"the decoder raises {error!r} for what it is fed") from error
+        raise AssertionError(f"the decoder raised {error!r} because of its input") from error
 
 
 def check_decoder(
     new: Callable[[], ResponseDecoder], body: bytes, *, cuts: Iterable[int] | None = None
 ) -> ModelResponse:
-    """Check a decoder's laws on one recorded body.
+    """Check the rules of a decoder on one recorded body.
 
-    Where the body is cut does not matter; there is one end and nothing after it; the deltas
-    fold strictly; a body that breaks off early ends too, and never raises; no body at all is a
-    failure.
+    The events do not depend on where the body is cut. There is one end, with nothing after it. The
+    deltas fold in strict mode. A body that is cut off ends as well and never raises. An empty body
+    is a failure.
 
     Args:
-        new: Makes a fresh decoder for each reading.
+        new: Makes a new decoder; called for each reading.
         body: The whole body of a response.
-        cuts: Where to cut it in two; by default at every byte (at 500 places in a long body).
+        cuts: The byte positions at which to cut the body in two; by default every byte, or 500
+            positions in a long body.
 
     Returns:
-        The folded response, to be looked at further.
+        The folded response.
 
     Raises:
-        AssertionError: A law is broken.
+        AssertionError: A rule is broken.
     """
-    whole = decoded(new(), [body])
-    _check_ends_once(whole, "the whole body")
-    _check_refuses_nothing(new(), "no body at all")
-    places = _places(len(body)) if cuts is None else list(cuts)
-    for cut in places:
-        halves = decoded(new(), [body[:cut], b"", body[cut:]])
-        assert halves == whole, f"cutting the body at byte {cut} changes the events"
-        early = decoded(new(), [body[:cut]])
-        _check_ends_once(early, f"the body broken off at byte {cut}")
+    expected = decode_chunks(new(), [body])
+    _check_ends_once(expected, "the whole body")
+    _check_empty_body_fails(new())
+    positions = _cut_positions(len(body)) if cuts is None else list(cuts)
+    for cut in positions:
+        halves = decode_chunks(new(), [body[:cut], b"", body[cut:]])
+        assert halves == expected, f"cutting the body at byte {cut} changes the events"
+        cut_off = decode_chunks(new(), [body[:cut]])
+        _check_ends_once(cut_off, f"the body cut off at byte {cut}")
     if len(body) <= 20_000:
-        bytewise = decoded(new(), (body[n : n + 1] for n in range(len(body))))
-        assert bytewise == whole, "feeding the body byte by byte changes the events"
-    again = new()
-    decoded(again, [body])
-    assert again.finish() == (), "finish gives events a second time"
+        single_bytes = decode_chunks(new(), (body[n : n + 1] for n in range(len(body))))
+        assert single_bytes == expected, "feeding the body byte by byte changes the events"
+    decoder = new()
+    decode_chunks(decoder, [body])
+    assert decoder.finish() == (), "a second call of `finish` returns events"
     try:
-        return fold_response(whole, strict=True)
+        return fold_response(expected, strict=True)
     except DeltaOutOfOrder as error:
-        raise AssertionError(f"the deltas do not fold strictly: {error}") from error
+        raise AssertionError(f"the deltas do not fold in strict mode: {error}") from error
 
 
-def _places(length: int) -> list[int]:
+def _cut_positions(length: int) -> list[int]:
     step = max(1, length // 500)
     return list(range(0, length + 1, step))
 
 
 def _check_ends_once(events: Sequence[ModelEvent], what: str) -> None:
-    known = get_args(ModelEvent)
-    for event in events:
-        assert isinstance(event, known), f"{what} gives {event!r}, which is no model event"
-    ends = [n for n, one in enumerate(events) if isinstance(one, ResponseFinished | ResponseFailed)]
-    assert len(ends) == 1, f"{what} ends {len(ends)} times; it must be once"
-    assert ends[0] == len(events) - 1, f"{what} goes on after its end: {events[ends[0] + 1]!r}"
+    ends: list[int] = []
+    for position, event in enumerate(events):
+        assert isinstance(event, get_args(ModelEvent)), f"{what}: {event!r} is not a model event"
+        if isinstance(event, ResponseFinished | ResponseFailed):
+            ends.append(position)
+    assert len(ends) == 1, f"{what}: there are {len(ends)} end events instead of one"
+    assert ends[0] == len(events) - 1, f"{what}: {events[ends[0] + 1]!r} comes after the end"
 
 
-def _check_refuses_nothing(decoder: ResponseDecoder, what: str) -> None:
-    events = decoded(decoder, [])
-    _check_ends_once(events, what)
-    assert isinstance(events[-1], ResponseFailed), f"{what} is taken for an answer"
+def _check_empty_body_fails(decoder: ResponseDecoder) -> None:
+    events = decode_chunks(decoder, [])
+    _check_ends_once(events, "an empty body")
+    assert isinstance(events[-1], ResponseFailed), "an empty body is decoded as a response"
 
 
 def check_projection(
@@ -120,21 +127,21 @@ def check_projection(
     tools: Sequence[ToolSpec] = (),
     histories: Mapping[str, Sequence[Item]] | None = None,
 ) -> None:
-    """Check that a projection can be asked anything.
+    """Check that a projection follows its rules for any request.
 
-    Encoding is pure: the same request gives the same bytes, and is left as it was. The body is
-    valid UTF-8 JSON for every history, however damaged. A decoder that is given nothing says
-    that the response failed. An encoder, where the projection makes them, gives the same bytes
-    while histories grow and are exchanged for others.
+    Encoding is pure: the same request gives the same bytes and is not changed. The body is valid
+    JSON in UTF-8 for every history, even a damaged one. A decoder reports an empty body as a
+    failure. The encoders of an `IncrementalProjection` give the same bytes while histories grow and
+    are replaced by others.
 
     Args:
-        projection: What to check.
-        model: The model to ask for.
-        tools: Tools to offer.
+        projection: The projection to check.
+        model: The model id for the requests.
+        tools: The tools for the requests.
         histories: Histories by name; `hard_transcripts()` by default.
 
     Raises:
-        AssertionError: A law is broken.
+        AssertionError: A rule is broken.
     """
     named = hard_transcripts() if histories is None else histories
     for name, items in named.items():
@@ -146,9 +153,9 @@ def check_projection(
             try:
                 wire = projection.encode(request)
             except Exception as error:
-                raise AssertionError(f"history {name!r} is refused: {error!r}") from error
+                raise AssertionError(f"encoding history {name!r} raised {error!r}") from error
             assert to_msgpack(request) == before, f"encoding {name!r} changes the request"
-            assert projection.encode(request) == wire, f"encoding {name!r} twice differs"
+            assert projection.encode(request) == wire, f"encoding {name!r} twice gives other bytes"
             assert wire.path.startswith("/"), f"the path {wire.path!r} has no leading slash"
             try:
                 msgspec.json.decode(wire.body)
@@ -156,8 +163,8 @@ def check_projection(
                 raise AssertionError(f"the body of {name!r} is not JSON: {error}") from error
     for streamed in (True, False):
         request = ModelRequest(model=model, items=(Item.user("hi"),), streamed=streamed)
-        _check_refuses_nothing(projection.decoder(request), "an empty body")
-    if hasattr(projection, "encoder"):
+        _check_empty_body_fails(projection.decoder(request))
+    if isinstance(projection, IncrementalProjection):
         _check_encoder(projection, projection.encoder(), named, model, tuple(tools))
 
 
@@ -172,47 +179,47 @@ def _check_encoder(
         for end in range(len(items) + 1):
             request = ModelRequest(model=model, items=tuple(items[:end]), tools=tools)
             assert encoder.encode(request) == projection.encode(request), (
-                f"an encoder that was asked before gives other bytes for {name!r}, item {end}"
+                f"an encoder that is used again gives other bytes for {name!r}, item {end}"
             )
 
 
 def check_sendable(items: Sequence[Item], target: Target) -> None:
-    """Check that a target can be sent these items one by one, as `sendable` promises.
+    """Check that a target accepts these items one by one, as `sendable` promises.
 
     Raises:
-        AssertionError: An item breaks one of the target's rules; says which.
+        AssertionError: An item breaks a rule of the target; the message says which.
     """
     seen = set[str]()
     for at, item in enumerate(items):
         assert item.kind in target.kinds or item.kind is ItemKind.USER, (
-            f"item {at} is of kind {item.kind}, which the target does not have"
+            f"item {at} is of kind {item.kind}, which the target does not accept"
         )
-        assert item.parts, f"item {at} is empty"
+        assert item.parts, f"item {at} has no parts"
         before = items[at - 1] if at else None
         if not target.consecutive_roles and before is not None and item.kind is not ItemKind.TOOL:
             assert before.kind is not item.kind, f"items {at - 1} and {at} are both {item.kind}"
         _check_pairs(items, at, target)
         for call in item.tool_calls:
-            assert target.call_ids.accepts(call.id), f"item {at}: call id {call.id!r} is refused"
-            assert target.tool_names.accepts(call.name), f"item {at}: name {call.name!r} is refused"
+            assert target.call_ids.accepts(call.id), f"item {at}: call id {call.id!r} is invalid"
+            assert target.tool_names.accepts(call.name), f"item {at}: name {call.name!r} is invalid"
             assert call.id not in seen, f"item {at}: call id {call.id!r} is used twice"
             seen.add(call.id)
         for part in item.parts:
             _check_part(part, item, at, target)
-    spoken = [one for one in items if one.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER)]
-    if target.first_user and spoken:
-        assert spoken[0].kind is ItemKind.USER, f"the first item is {spoken[0].kind}, not a user's"
+    rest = [item for item in items if item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER)]
+    if target.first_user and rest:
+        assert rest[0].kind is ItemKind.USER, f"the first item is of kind {rest[0].kind}, not user"
 
 
 def _check_pairs(items: Sequence[Item], at: int, target: Target) -> None:
     item, following = items[at], items[at + 1] if at + 1 < len(items) else None
     calls = [call.id for call in item.tool_calls]
     if calls:
-        assert following is not None, f"item {at} has unanswered calls at the end"
-        answers = [result.call_id for result in following.tool_results]
-        assert answers == calls, f"item {at} calls {calls}, item {at + 1} answers {answers}"
+        assert following is not None, f"item {at} at the end has calls without results"
+        results = [result.call_id for result in following.tool_results]
+        assert results == calls, f"item {at} has calls {calls}, item {at + 1} results of {results}"
     if item.kind is ItemKind.TOOL and not target.orphan_results:
-        assert at > 0, "results without a call come first"
+        assert at > 0, "the first item has results without a call"
         assert items[at - 1].tool_calls, f"item {at} has results without a call"
 
 
@@ -222,17 +229,17 @@ def _check_part(part: Part, item: Item, at: int, target: Target) -> None:
             assert target.empty_text or text.strip(), f"item {at} has a blank text"
             _check_text(text, at)
         case Media(modality=modality, data=data):
-            assert modality in target.media, f"item {at} has {modality}, which is not read"
+            assert modality in target.media, f"item {at} has {modality}, which is not accepted"
             assert not isinstance(data, Handle), f"item {at} has {modality} that was not loaded"
         case File(data=data):
-            assert target.files, f"item {at} has a file, which is not read"
+            assert target.files, f"item {at} has a file, which is not accepted"
             assert not isinstance(data, Handle), f"item {at} has a file that was not loaded"
         case Reasoning():
             _check_reasoning(part, item, at, target)
         case Custom(kind=kind):
-            own = target.custom_kinds
-            known = kind.startswith(f"{target.api}.") if own is None else kind in own
-            assert known, f"item {at} has a custom part {kind!r} of another owner"
+            kinds = target.custom_kinds
+            accepted = kind.startswith(f"{target.api}.") if kinds is None else kind in kinds
+            assert accepted, f"item {at} has a custom part {kind!r} of another owner"
         case ToolResult():
             _check_result(part, at, target)
         case _:
@@ -267,10 +274,10 @@ def _check_result(result: ToolResult, at: int, target: Target) -> None:
     for part in inside:
         if isinstance(part, Media):
             assert inline, f"item {at} has media inside a result"
-            assert part.modality in target.tool_media, f"item {at}: {part.modality} is not read"
+            assert part.modality in target.tool_media, f"item {at}: {part.modality} not accepted"
         elif isinstance(part, File):
             assert inline, f"item {at} has a file inside a result"
-            assert target.files, f"item {at} has a file, which is not read"
+            assert target.files, f"item {at} has a file, which is not accepted"
 
 
 def _check_text(text: str, at: int) -> None:

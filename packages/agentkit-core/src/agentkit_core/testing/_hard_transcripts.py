@@ -1,9 +1,10 @@
-"""Histories that are hard to send: what storage, crashes and other programs leave behind."""
+"""Histories that are hard to send: damaged, incomplete, or made for other models."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agentkit_core._data_ref import Handle, InlineBytes, Modality, Uri
 from agentkit_core._finish import FinishReason
 from agentkit_core._ids import ArtifactId, ToolCallId
 from agentkit_core._item import Item, Provenance
@@ -11,10 +12,7 @@ from agentkit_core._part import (
     Custom,
     File,
     FilesOutput,
-    Handle,
-    InlineBytes,
     Media,
-    Modality,
     PartsOutput,
     Reasoning,
     Structured,
@@ -23,7 +21,6 @@ from agentkit_core._part import (
     TextOutput,
     ToolCall,
     ToolResult,
-    Uri,
 )
 
 _PNG = InlineBytes(
@@ -36,9 +33,10 @@ _ELSEWHERE = Provenance("elsewhere", "another_api", "another-model", response_id
 
 
 def hard_transcripts() -> dict[str, tuple[Item, ...]]:
-    """Give histories that are hard to send, by a name that says what is hard.
+    """Return histories that are hard to send, by a name that says why.
 
-    Each is made anew; most break the rules of a transcript, and all must be sendable.
+    Most break the rules of a transcript; `sendable` must make all of them valid. Each call returns
+    new items.
     """
     return {
         "empty": (),
@@ -202,7 +200,7 @@ def hard_transcripts() -> dict[str, tuple[Item, ...]]:
             Item.user("bye"),
         ),
         "an assistant first": (Item.system("be brief"), Item.assistant("hello"), Item.user("hi")),
-        "the same voice again and again": (
+        "the same kind several times in a row": (
             Item.user("a"),
             Item.user("b"),
             Item.assistant("c"),
