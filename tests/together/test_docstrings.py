@@ -2,8 +2,8 @@
 
 Every class that can be reached through a name of a public module is looked at: the class itself,
 and each member of a union. Structs that are not documented yet are listed in `undocumented/`, one
-file a package; run this file to write the lists anew: `python tests/together/test_docstrings.py
---write`.
+file a package; run this file to update a list: `python tests/together/test_docstrings.py --write
+agentkit-core`.
 """
 
 import importlib
@@ -108,7 +108,7 @@ def test_a_field_that_is_not_explained_and_one_that_is_not_there_are_noticed() -
 
 if __name__ == "__main__" and "--write" in sys.argv:
     FOLDER.mkdir(exist_ok=True)
-    for distribution in MODULE_OF:
+    for distribution in sys.argv[2:] or MODULE_OF:
         lines = misses(distribution)
         path = FOLDER / f"{distribution}.txt"
         if lines:
