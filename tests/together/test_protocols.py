@@ -29,7 +29,7 @@ from agentkit_core import (
 )
 from agentkit_core.cache import CacheRequest, ItemEnd
 from agentkit_core.provider import fold_response, sendable
-from agentkit_core.testing import check_projection, check_sendable, decoded, hard_transcripts
+from agentkit_core.testing import check_projection, check_sendable, decode_chunks, hard_transcripts
 from agentkit_loop import Agent, TurnEnd
 from agentkit_providers import connect
 from agentkit_providers.endpoints import default_registry
@@ -193,7 +193,7 @@ def test_wherever_a_body_is_cut_the_outcome_is_typed(api: str) -> None:
     body = long_answer(api).body
 
     def respond(place: int) -> ModelResponse:
-        return fold_response(decoded(projection.decoder(question()), [body[:place]]))
+        return fold_response(decode_chunks(projection.decoder(question()), [body[:place]]))
 
     check_cuts([respond(place) for place in range(len(body))], respond(len(body)))
 
