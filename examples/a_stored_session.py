@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agentkit_core import SessionId, ToolCallId
-from agentkit_loop import Agent, Finished, StaleSave, WaitingForApproval
-from agentkit_loop.stores import FileStore
+from agentkit_loop import Agent, Finished, WaitingForApproval
+from agentkit_loop.stores import FileStore, StaleSave
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 

@@ -15,10 +15,9 @@ from agentkit_loop import (
     ApprovalRequiredError,
     BlockingSession,
     Finished,
-    StaleSave,
     TurnResult,
 )
-from agentkit_loop.stores import FileStore, SqliteStore
+from agentkit_loop.stores import FileStore, SqliteStore, StaleSave
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 

@@ -18,7 +18,7 @@ from agentkit_loop import Agent, BackgroundDone, LoopConfig, ReporterFailed
 from agentkit_loop.events import Envelope
 from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
-from agentkit_loop.stores._async_wrapper import BothForms
+from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import ToolContext, tool
 from support.crashing import (
@@ -38,7 +38,7 @@ from support.crashing import (
 class Striking(MemoryStore):
     """A store in which something strikes at one save, before it or when it is made."""
 
-    _awaited = BothForms._awaited  # in a thread, as where there is a disk
+    _run = AsyncWrapper._run  # in a thread, as where there is a disk
 
     def __init__(self, strike: Callable[[], None], at: int, *, late: bool) -> None:
         super().__init__()

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from agentkit_core import SessionId, TextOutput, ToolFailure, ToolResult
-from agentkit_loop import Agent, BlockingSession, Finished, StaleSave, TurnResult
+from agentkit_loop import Agent, BlockingSession, Finished, TurnResult
 from agentkit_loop.ports import LogEntry
-from agentkit_loop.stores import MemoryStore
+from agentkit_loop.stores import MemoryStore, StaleSave
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_tools_core import ToolContext, tool
 

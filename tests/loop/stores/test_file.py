@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from agentkit_core import Item, SessionId
-from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved
-from agentkit_loop.stores import FileStore, _disk
-from agentkit_loop.stores._disk import locked
+from agentkit_loop.ports import LogEntry, Saved
+from agentkit_loop.stores import DamagedSave, FileStore, _disk
+from agentkit_loop.stores._disk import lock_file
 
 NAME = SessionId("s")
 BOUNDARIES = ("open", "mkdir", "write", "ftruncate", "fsync", "replace", "unlink", "rmdir")
@@ -380,8 +380,8 @@ def test_p04_a_lock_dies_with_its_process(tmp_path: Path) -> None:
 
     program = f"""
 from pathlib import Path
-from agentkit_loop.stores._disk import locked
-with locked(Path({str(tmp_path)!r}) / "id-s" / "lock", durable=False):
+from agentkit_loop.stores._disk import lock_file
+with lock_file(Path({str(tmp_path)!r}) / "id-s" / "lock", durable=False):
     print("locked", flush=True)
     input()
 """
@@ -402,7 +402,7 @@ def test_p04_a_session_can_be_read_while_another_holds_its_lock(tmp_path: Path) 
     store = FileStore(tmp_path)
     saved = save(store, 1)
 
-    with locked(tmp_path / "id-s" / "lock", durable=False):
+    with lock_file(tmp_path / "id-s" / "lock", durable=False):
         assert FileStore(tmp_path).load_blocking(NAME) == saved
 
 
@@ -427,7 +427,7 @@ def test_whoever_waits_for_a_session_that_is_being_deleted_makes_another(
         real(descriptor)
 
     thread = Thread(target=save, args=(FileStore(tmp_path), 1))
-    with locked(folder / "lock", durable=False):
+    with lock_file(folder / "lock", durable=False):
         monkeypatch.setattr(_disk, "_acquire", acquire)
         thread.start()
         waits.wait()

@@ -11,8 +11,8 @@ from threading import Barrier, Thread
 import pytest
 
 from agentkit_core import Item, SessionId
-from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved
-from agentkit_loop.stores import SqliteStore
+from agentkit_loop.ports import LogEntry, Saved
+from agentkit_loop.stores import DamagedSave, SqliteStore
 
 NAME = SessionId("s")
 LOG = tuple(LogEntry(revision, (Item.user(f"said {revision}"),)) for revision in (1, 2, 3))

@@ -12,17 +12,16 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from agentkit_core import Item, RecordError, SessionId
-from agentkit_loop.persistence._records import (
-    BlockingStore,
+from agentkit_loop.ports import BlockingStore, LogEntry, Saved, Store
+from agentkit_loop.stores import (
     DamagedSave,
-    LogEntry,
+    FileStore,
+    MemoryStore,
     RevisionGap,
-    Saved,
+    SqliteStore,
     StaleSave,
-    Store,
 )
-from agentkit_loop.stores import FileStore, MemoryStore, SqliteStore
-from agentkit_loop.stores._async_wrapper import BothForms
+from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.testing._store_checks import check_blocking_store, check_store
 
 AnyStore = FileStore | MemoryStore | SqliteStore
@@ -33,7 +32,8 @@ SAVER = """
 import sys
 from agentkit_core import Item
 from agentkit_loop import stores
-from agentkit_loop.persistence._records import LogEntry, StaleSave
+from agentkit_loop.ports import LogEntry
+from agentkit_loop.stores import StaleSave
 
 kind, path, durable, saves, size = sys.argv[1:]
 store = getattr(stores, kind)(path, durable=durable == "durable")
@@ -178,7 +178,7 @@ async def test_what_is_awaited_does_what_blocks(new: Callable[[], AnyStore]) -> 
 async def test_a_save_that_has_begun_is_finished_though_it_is_cancelled() -> None:
     class Slow(MemoryStore):
         begun, go = Event(), Event()
-        _awaited = BothForms._awaited  # in a thread, as where there is a disk
+        _run = AsyncWrapper._run  # in a thread, as where there is a disk
 
         def save_blocking(
             self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]

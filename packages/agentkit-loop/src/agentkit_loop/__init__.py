@@ -1,4 +1,4 @@
-"""agentkit-loop: the loop of an agent as a pure step function, and its drivers."""
+"""agentkit-loop: agents and their sessions, on a loop that is a pure step function."""
 
 from agentkit_loop._errors import (
     ApprovalRequiredError,
@@ -19,6 +19,7 @@ from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import Prompt
 from agentkit_loop.agent._session import Session
+from agentkit_loop.agent._settings import SessionSettings
 from agentkit_loop.agent._view import SessionView
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
@@ -47,7 +48,6 @@ from agentkit_loop.kernel._status import (
     SessionStatus,
     WaitingForApproval,
 )
-from agentkit_loop.persistence._records import DamagedSave, RevisionGap, StaleSave
 from agentkit_loop.persistence._snapshot import decode_state, encode_state
 
 __all__ = [
@@ -57,54 +57,52 @@ __all__ = [
     "BlockingSession",
     "OnApproval",
     "Prompt",
-    "ResultMode",
-    "TypedResult",
     "Session",
+    "SessionSettings",
     "SessionView",
-    # what a host is handed
+    # why a session returns control to its host, and how the host answers
     "AfterRound",
     "ApprovalDecision",
-    "WaitingForApproval",
     "AwaitingInput",
     "Busy",
     "Closed",
     "Finished",
     "GrantScope",
     "SessionStatus",
-    # how a run behaves
+    "WaitingForApproval",
+    # results
+    "ResultMode",
+    "TurnEnd",
+    "TurnResult",
+    "TypedResult",
+    # how the loop behaves
     "BackgroundDone",
     "BusyInput",
     "Execution",
+    "Lane",
     "Limits",
     "LoopConfig",
     "LostTool",
     "MutatorFailure",
-    "Lane",
     "QueueMode",
     "SteerPolicy",
-    # what a host has a say in
-    "RetryAnswer",
+    # code of the host within a run
+    "EndTurn",
     "Hook",
     "Mutation",
     "Mutator",
+    "RetryAnswer",
     "RunFacts",
-    "EndTurn",
-    # what a run tells
-    "TurnEnd",
-    "TurnResult",
     "TurnBudget",
-    # states as bytes, for drivers of one's own
+    # states as bytes, for your own drivers
     "decode_state",
     "encode_state",
     # errors
     "ApprovalRequiredError",
-    "DamagedSave",
     "NoResult",
     "NothingToContinue",
     "ReporterFailed",
-    "RevisionGap",
     "SessionClosed",
-    "StaleSave",
     "TurnRunning",
     "UnknownApproval",
     "UnknownCall",

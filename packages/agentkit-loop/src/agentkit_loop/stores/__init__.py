@@ -1,7 +1,16 @@
-"""Stores of sessions: in files, in SQLite, in memory. Each can be awaited and can block."""
+"""Stores for sessions: files, SQLite, memory; each works with and without an event loop."""
 
+from agentkit_loop.persistence._records import DamagedSave, RevisionGap, StaleSave
 from agentkit_loop.stores._file import FileStore
 from agentkit_loop.stores._memory import MemoryStore
 from agentkit_loop.stores._sqlite import SqliteStore
 
-__all__ = ["FileStore", "MemoryStore", "SqliteStore"]
+__all__ = [
+    "FileStore",
+    "MemoryStore",
+    "SqliteStore",
+    # errors that stores raise
+    "DamagedSave",
+    "RevisionGap",
+    "StaleSave",
+]

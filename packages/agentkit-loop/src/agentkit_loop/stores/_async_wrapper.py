@@ -1,4 +1,4 @@
-"""The two forms of a store: what blocks is written once, what is awaited runs it in a thread."""
+"""Makes a store that blocks usable on an event loop, by running its methods in a thread."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from agentkit_loop.persistence._records import LogEntry, Saved
 T = TypeVar("T")
 
 
-class BothForms(ABC):
-    """A store in its blocking form, which gets the form to await from here."""
+class AsyncWrapper(ABC):
+    """Base class of stores: they implement the blocking methods and inherit the async ones."""
 
     @abstractmethod
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
@@ -29,56 +29,59 @@ class BothForms(ABC):
 
     @abstractmethod
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
-        """Name all sessions that were saved, sorted."""
+        """Return the ids of all saved sessions, sorted."""
 
     @abstractmethod
     def delete_blocking(self, session_id: SessionId, /) -> None:
-        """Forget a session, or do nothing when there is none; its next save is number 1."""
+        """Delete a session if there is one; its next save has the number 1."""
 
     async def load(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
-        return await self._awaited(partial(self.load_blocking, session_id))
+        return await self._run(partial(self.load_blocking, session_id))
 
     async def save(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
         """Save a session; see `BlockingStore.save_blocking`.
 
-        A save that has begun is finished even when it is cancelled.
+        A save that has begun is finished even if the caller is cancelled.
         """
-        await self._awaited(partial(self.save_blocking, session_id, seq=seq, head=head, log=log))
+        await self._run(partial(self.save_blocking, session_id, seq=seq, head=head, log=log))
 
     async def session_ids(self) -> tuple[SessionId, ...]:
-        """Name all sessions that were saved, sorted."""
-        return await self._awaited(self.session_ids_blocking)
+        """Return the ids of all saved sessions, sorted."""
+        return await self._run(self.session_ids_blocking)
 
     async def delete(self, session_id: SessionId, /) -> None:
-        """Forget a session, or do nothing when there is none; its next save is number 1."""
-        await self._awaited(partial(self.delete_blocking, session_id))
+        """Delete a session if there is one; its next save has the number 1."""
+        await self._run(partial(self.delete_blocking, session_id))
 
-    async def _awaited(self, work: Callable[[], T]) -> T:
+    async def _run(self, work: Callable[[], T]) -> T:
         return await _in_thread(work)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    from anyio import CancelScope, get_cancelled_exc_class  # who blocks never loads it
+    from anyio import (  # imported late: blocking hosts never need it
+        CancelScope,
+        get_cancelled_exc_class,
+    )
     from anyio.to_thread import run_sync
 
-    # Of the two, one is the first to take it: the thread that begins, or whoever gives up before.
+    # Taken either by the thread when it begins, or by the caller that is cancelled before that.
     claim, over = Lock(), Event()
 
-    def claimed() -> T:
+    def claim_and_work() -> T:
         if not claim.acquire(blocking=False):
-            raise RuntimeError("given up before it began")
+            raise RuntimeError("the caller was cancelled before the thread began")
         try:
             return work()
         finally:
             over.set()
 
     try:
-        return await run_sync(claimed, abandon_on_cancel=False)
+        return await run_sync(claim_and_work, abandon_on_cancel=False)
     except get_cancelled_exc_class():
-        # `asyncio.Task.cancel` goes through any shield, and leaves the thread to itself.
+        # `asyncio.Task.cancel` breaks through shields, and the thread would go on unwatched.
         if not claim.acquire(blocking=False):
             with CancelScope(shield=True):
                 await run_sync(over.wait, abandon_on_cancel=False)

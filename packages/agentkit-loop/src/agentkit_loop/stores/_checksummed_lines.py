@@ -1,9 +1,9 @@
-"""Lines of JSON that end with a checksum, so that damage is found and can be pointed at.
+"""Lines of JSON that end with a checksum, so that damage is detected and located.
 
     {"revision":1,"items":[…],"crc32":"1c291ca3"}
 
-The checksum is a CRC-32 of the object without it, continued from that of what stands before:
-lines that are swapped, left out or taken from elsewhere show as well.
+The checksum is a CRC-32 of the object without it, continued from the checksum of the line before.
+So lines that were swapped, removed or taken from another file are detected as well.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ import re
 from typing import Final
 from zlib import crc32
 
-_SEAL: Final = re.compile(rb',"crc32":"([0-9a-f]{8})"\}\n')
-_SEAL_BYTES: Final = len(b',"crc32":"00000000"}\n')
+_CHECKSUM: Final = re.compile(rb',"crc32":"([0-9a-f]{8})"\}\n')
+_CHECKSUM_BYTES: Final = len(b',"crc32":"00000000"}\n')
 
 
-def seal(body: bytes, start: int) -> tuple[bytes, int]:
-    """Give a line, and the checksum that the next one starts from.
+def add_checksum(body: bytes, start: int) -> tuple[bytes, int]:
+    """Return the line for a JSON object, and the checksum that the next line starts from.
 
     Args:
         body: A JSON object with at least one field and without line breaks.
-        start: The checksum of what stands before.
+        start: The checksum of the line before; for the first line, that of what precedes it.
     """
     crc = crc32(body, start)
     return body[:-1] + b',"crc32":"%08x"}\n' % crc, crc
 
 
-def unseal(line: bytes, start: int) -> tuple[bytes, int]:
-    """Give back what `seal` was given, and the checksum that the next line starts from.
+def remove_checksum(line: bytes, start: int) -> tuple[bytes, int]:
+    """Return the JSON object of a line, and the checksum that the next line starts from.
 
     Raises:
-        ValueError: The line is not what was written, or not behind what it was written behind.
+        ValueError: The line was damaged, or it does not follow the line that it was written after.
     """
-    found = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_BYTES))
-    if found is None:
-        raise ValueError("the line does not end as it was written")
-    body = line[:-_SEAL_BYTES] + b"}"
+    checksum = _CHECKSUM.fullmatch(line, max(0, len(line) - _CHECKSUM_BYTES))
+    if checksum is None:
+        raise ValueError("the line does not end with a checksum")
+    body = line[:-_CHECKSUM_BYTES] + b"}"
     crc = crc32(body, start)
-    if crc != int(found[1], 16):
-        raise ValueError("the line is not what was written there (its checksum differs)")
+    if crc != int(checksum[1], 16):
+        raise ValueError("the line was changed, or is not in its place (its checksum differs)")
     return body, crc

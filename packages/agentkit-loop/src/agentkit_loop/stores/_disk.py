@@ -1,4 +1,4 @@
-"""Files that outlive crashes: a lock, folders, and when bytes are really on the disk."""
+"""Files that survive crashes: locks, folders, and waiting until bytes are on the disk."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)
-"""Windows would translate line ends otherwise."""
+"""Without it, Windows translates line ends."""
 
 
 @contextmanager
-def opened(path: Path, *, flags: int = 0) -> Iterator[int]:
-    """Open a file to read and write, for its owner alone; it is made where there is none."""
+def open_file(path: Path, *, flags: int = 0) -> Iterator[int]:
+    """Open a file for reading and writing; a new file is accessible to its owner only."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY | flags, 0o600)
     try:
         yield descriptor
@@ -24,28 +24,28 @@ def opened(path: Path, *, flags: int = 0) -> Iterator[int]:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all the bytes; a nearly full disk takes some of them before it refuses."""
+    """Write all bytes; a nearly full disk may take only some of them at once."""
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
 
 
 def sync(descriptor: int) -> None:
-    """Wait until a file is on the disk."""
+    """Wait until a file's bytes are on the disk."""
     if sys.platform == "darwin":
         import fcntl
 
         try:
-            # There, fsync stops at the cache of the drive.
+            # On macOS, fsync does not empty the cache of the drive.
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-        except OSError:  # not every file system knows it
+        except OSError:  # not every file system supports it
             os.fsync(descriptor)
     else:
         os.fsync(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk; Windows offers nothing to wait for."""
+    """Wait until the names in a folder are on the disk; not possible on Windows."""
     if sys.platform != "win32":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -55,7 +55,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path, *, durable: bool) -> None:
-    """Make a folder for its owner alone, and those above it, where there are none."""
+    """Make a folder and its missing parents, accessible to their owner only.
+
+    Args:
+        folder: The folder.
+        durable: Whether to wait until it is on the disk.
+    """
     if not folder.is_dir():
         make_folder(folder.parent, durable=durable)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -64,17 +69,17 @@ def make_folder(folder: Path, *, durable: bool) -> None:
 
 
 @contextmanager
-def locked(path: Path, *, durable: bool) -> Iterator[None]:
-    """Hold a lock file, against other threads and other processes; waits for it.
+def lock_file(path: Path, *, durable: bool) -> Iterator[None]:
+    """Hold a lock file, against other threads and other processes; wait until it is free.
 
-    The system lets go of it when the process dies. Whoever holds the lock may remove the file,
-    and its folder; the next to come make them anew.
+    The operating system releases the lock when the process ends. The holder may remove the file
+    and its folder; the next one to lock it creates them again.
     """
     descriptor = _lock(path, durable)
     try:
         yield
     finally:
-        # Closing alone is not enough: a process forked meanwhile has the file open too.
+        # Closing is not enough: a process that was forked meanwhile has the file open too.
         _release(descriptor)
         os.close(descriptor)
 
@@ -85,7 +90,7 @@ def _lock(path: Path, durable: bool) -> int:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
         except FileNotFoundError:
-            continue  # the folder was removed just now
+            continue  # another process has just removed the folder
         try:
             _acquire(descriptor)
             if _is_at(descriptor, path):
@@ -97,7 +102,7 @@ def _lock(path: Path, durable: bool) -> int:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether a file still has its name, and not another one in its place."""
+    """Whether an open file is still the one at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
@@ -111,7 +116,7 @@ if sys.platform == "win32":
         while True:
             try:
                 return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-            except OSError:  # it gives up after ten seconds
+            except OSError:  # Windows gives up after ten seconds
                 continue
 
     def _release(descriptor: int) -> None:

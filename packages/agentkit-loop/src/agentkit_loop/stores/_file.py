@@ -1,12 +1,11 @@
-"""A store in files: a folder for each session, to be read with any editor.
+"""A store in files: a folder for each session, readable with any editor.
 
-    log.jsonl   what changed in the transcript, one `LogEntry` a line; only grows
-    head.json   a line that says how much of the log counts, then the head as it was given
+    log.jsonl   the changes of the transcript, one `LogEntry` on each line; it only grows
+    head.json   a line that says how much of the log is valid, then the head as the driver wrote it
     lock        held while the session is saved or deleted
 
-A save appends to the log and then exchanges `head.json`, which is the moment when it is made:
-what stands in the log behind the bytes that count was left by a crash, and the next save cuts
-it off.
+A save appends to the log and then replaces `head.json`; with that, the save is complete. Bytes in
+the log after the valid ones were left by a crash, and the next save cuts them off.
 """
 
 from __future__ import annotations
@@ -25,24 +24,26 @@ import msgspec
 from agentkit_core import RecordError, SessionId, from_json, to_json
 from agentkit_core.values import Record
 from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
-from agentkit_loop.stores._async_wrapper import BothForms
-from agentkit_loop.stores._checksummed_lines import seal, unseal
-from agentkit_loop.stores._disk import locked, opened, sync, sync_folder, write_all
-from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quoted, unquoted
+from agentkit_loop.stores._async_wrapper import AsyncWrapper
+from agentkit_loop.stores._checksummed_lines import add_checksum, remove_checksum
+from agentkit_loop.stores._disk import lock_file, open_file, sync, sync_folder, write_all
+from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quote_id, unquote_id
 
 _VERSION: Final = 1
 _LONGEST_NAME: Final = 100
-"""In characters; file systems allow about 255, and some count the whole path."""
+"""In characters; file systems allow about 255, and some limit the whole path."""
 
 
 class _Top(Record, frozen=True):
     """The first line of `head.json`.
 
     Attributes:
-        session_id: Quoted.
-        revision: How many entries of the log count.
-        log_bytes: How many bytes of the log count.
-        log_crc32: The checksum of its last line that counts; 0 when it is empty.
+        version: The version of the format.
+        session_id: The session's id, as `quote_id` writes it.
+        seq: The number of the last save, from 1.
+        revision: How many entries of the log are valid.
+        log_bytes: How many bytes of the log are valid.
+        log_crc32: The checksum of the last valid line; 0 if there is none.
     """
 
     version: int
@@ -53,16 +54,16 @@ class _Top(Record, frozen=True):
     log_crc32: int
 
 
-class FileStore(BothForms):
+class FileStore(AsyncWrapper):
     """Keeps sessions in a folder; several processes may work in it at the same time.
 
-    Folders and files are for their owner alone. The errors of the file system are raised as they
-    are (`OSError`).
+    Folders and files are accessible to their owner only. Errors of the file system are raised as
+    they are (`OSError`).
 
     Args:
-        folder: Where; it is made, with those above it, when something is saved.
-        durable: Whether a save waits until all is on the disk. Without, a session outlives a
-            crash of the process but perhaps not one of the machine.
+        folder: The folder; the first save makes it, with its missing parents.
+        durable: Whether a save waits until everything is on the disk. Without that, a session
+            survives a crash of the process, but perhaps not one of the machine.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, durable: bool = True) -> None:
@@ -72,19 +73,19 @@ class FileStore(BothForms):
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`.
 
-        Nothing is written and nobody waits for it: a store that may only be read will do.
+        It writes nothing and takes no lock, so read access to the folder is enough.
         """
         folder = self._folder_of(session_id)
         with ExitStack() as stack:
             if sys.platform == "win32" and folder.is_dir():
-                # A file that is being read could not be exchanged there.
-                stack.enter_context(locked(folder / "lock", durable=False))
+                # Windows cannot replace a file while it is being read.
+                stack.enter_context(lock_file(folder / "lock", durable=False))
             while (data := _bytes_of(folder / "head.json")) is not None:
                 top, head = _read_head(session_id, folder, data)
                 try:
                     return Saved(top.seq, head, _read_log(session_id, folder, top))
                 except DamagedSave:
-                    # Deleted, and perhaps begun anew, between the two files: look again.
+                    # Perhaps it was deleted and saved again between the two reads: read again.
                     if _bytes_of(folder / "head.json") == data:
                         raise
         return None
@@ -94,20 +95,20 @@ class FileStore(BothForms):
     ) -> None:
         """Save a session; see `BlockingStore.save_blocking`."""
         folder = self._folder_of(session_id)
-        with locked(folder / "lock", durable=self._durable):
+        with lock_file(folder / "lock", durable=self._durable):
             data = _bytes_of(folder / "head.json")
             old = None if data is None else _read_head(session_id, folder, data)[0]
-            top = old or _Top(_VERSION, quoted(session_id), 0, 0, 0, 0)
+            top = old or _Top(_VERSION, quote_id(session_id), 0, 0, 0, 0)
             if seq != top.seq + 1:
                 raise StaleSave(session_id, seq, stored=top.seq)
             lines, crc = [], top.log_crc32
             for body in encode_entries(session_id, log, after=top.revision):
-                line, crc = seal(body, crc)
+                line, crc = add_checksum(body, crc)
                 lines.append(line)
             new = b"".join(lines)
             self._append(session_id, folder / "log.jsonl", new, at=top.log_bytes)
             if old is None and self._durable:
-                # The head must never be seen without the log, nor what holds them be lost.
+                # The head must not be on the disk before the log and the folders.
                 sync_folder(folder)
                 sync_folder(self._root)
             top = msgspec.structs.replace(
@@ -117,49 +118,49 @@ class FileStore(BothForms):
                 log_bytes=top.log_bytes + len(new),
                 log_crc32=crc,
             )
-            self._exchange_head(folder, seal(to_json(top), crc32(head))[0] + head)
+            self._exchange_head(folder, add_checksum(to_json(top), crc32(head))[0] + head)
 
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
-        """Name all sessions that were saved, sorted.
+        """Return the ids of all saved sessions, sorted.
 
         Raises:
             DamagedSave: A session whose id is too long for a file name cannot be read.
         """
-        found = []
+        session_ids = []
         for path in self._root.glob("*/head.json"):
-            way, _, name = path.parent.name.partition("-")
-            if way == "id":
-                found.append(unquoted(name))
-            elif way == "sha256" and (data := _bytes_of(path)) is not None:
-                found.append(unquoted(_read_head(None, path.parent, data)[0].session_id))
-        return tuple(sorted(found))
+            kind, _, name = path.parent.name.partition("-")
+            if kind == "id":
+                session_ids.append(unquote_id(name))
+            elif kind == "sha256" and (data := _bytes_of(path)) is not None:
+                session_ids.append(unquote_id(_read_head(None, path.parent, data)[0].session_id))
+        return tuple(sorted(session_ids))
 
     def delete_blocking(self, session_id: SessionId, /) -> None:
-        """Forget a session, or do nothing when there is none; its next save is number 1."""
+        """Delete a session if there is one; its next save has the number 1."""
         folder = self._folder_of(session_id)
         if not folder.is_dir():
             return
-        with locked(folder / "lock", durable=self._durable):
+        with lock_file(folder / "lock", durable=self._durable):
             (folder / "head.json").unlink(missing_ok=True)
             if self._durable:
-                # Before the log goes: a head without its log would count as damaged.
+                # Before the log is removed: a head without its log would be a damaged session.
                 sync_folder(folder)
             for name in ("log.jsonl", "head.json.new"):
                 (folder / name).unlink(missing_ok=True)
             with suppress(OSError):
-                # Someone may wait with the lock open, or be the next to save; then they stay.
+                # Another process may wait for the lock, or save next; then lock and folder stay.
                 (folder / "lock").unlink()
                 folder.rmdir()
 
     def _folder_of(self, session_id: SessionId) -> Path:
-        # The prefix is for names that Windows keeps for devices, and for the empty id.
-        name = quoted(session_id)
+        # The prefix avoids names that Windows reserves for devices, and an empty name.
+        name = quote_id(session_id)
         if len(name) > _LONGEST_NAME:
             return self._root / f"sha256-{sha256(name.encode()).hexdigest()}"
         return self._root / f"id-{name}"
 
     def _append(self, session_id: SessionId, path: Path, new: bytes, *, at: int) -> None:
-        with opened(path) as log:
+        with open_file(path) as log:
             length = os.fstat(log).st_size
             if length < at:
                 raise _too_short(session_id, path, length, at)
@@ -173,7 +174,7 @@ class FileStore(BothForms):
 
     def _exchange_head(self, folder: Path, data: bytes) -> None:
         path = folder / "head.json.new"
-        with opened(path, flags=os.O_TRUNC) as head:
+        with open_file(path, flags=os.O_TRUNC) as head:
             write_all(head, data)
             if self._durable:
                 sync(head)
@@ -192,10 +193,10 @@ def _bytes_of(path: Path) -> bytes | None:
 def _read_head(session_id: SessionId | None, folder: Path, data: bytes) -> tuple[_Top, bytes]:
     line, end, head = data.partition(b"\n")
     try:
-        body, _ = unseal(line + end, crc32(head))
+        body, _ = remove_checksum(line + end, crc32(head))
         top = from_json(body, _Top)
         if top.version != _VERSION:
-            raise ValueError(f"it is of version {top.version}, only {_VERSION} is known here")
+            raise ValueError(f"it has version {top.version}, and only {_VERSION} can be read")
     except (ValueError, RecordError) as error:
         path = str(folder / "head.json")
         raise DamagedSave(session_id, path, _reason(error), line=1, byte=0) from error
@@ -212,7 +213,7 @@ def _read_log(session_id: SessionId, folder: Path, top: _Top) -> tuple[LogEntry,
                 line = log.readline(top.log_bytes - at)
                 if not line:
                     raise _too_short(session_id, path, at, top.log_bytes)
-                body, crc = unseal(line, crc)
+                body, crc = remove_checksum(line, crc)
                 entries.append(decode_entry(body))
                 at += len(line)
     except FileNotFoundError:
@@ -224,7 +225,7 @@ def _read_log(session_id: SessionId, folder: Path, top: _Top) -> tuple[LogEntry,
         reason, line_number = _reason(error), len(entries) + 1
         raise DamagedSave(session_id, str(path), reason, line=line_number, byte=at) from error
     if crc != top.log_crc32 or len(entries) != top.revision:
-        reason = "it is not the log that head.json was written for"
+        reason = "it is not the log that head.json was written with"
         raise DamagedSave(session_id, str(path), reason)
     return tuple(entries)
 
@@ -234,5 +235,5 @@ def _reason(error: ValueError | RecordError) -> str:
 
 
 def _too_short(session_id: SessionId, path: Path, length: int, counted: int) -> DamagedSave:
-    reason = f"it has {length} bytes, and {counted} were saved"
+    reason = f"it has {length} bytes, but {counted} were saved"
     return DamagedSave(session_id, str(path), reason, byte=length)

@@ -1,4 +1,4 @@
-"""Entries of a log as bytes and back, and session ids as plain names and back."""
+"""Converts log entries to bytes and back, and session ids to file names and back."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def encode_entries(session_id: SessionId, log: Sequence[LogEntry], *, after: int) -> list[bytes]:
-    """Write entries as JSON objects without line breaks, after checking their revisions.
+    """Encode entries as JSON objects without line breaks; check their revisions first.
 
     Args:
-        session_id: Whose they are.
+        session_id: The session, for the error.
         log: The entries, oldest first.
-        after: The last revision that is stored; 0 when there is none.
+        after: The last revision that is stored; 0 if none is.
 
     Raises:
-        RevisionGap: A revision is not the one that has to come.
+        RevisionGap: A revision does not follow the one before it.
         TypeError: An entry cannot be written as JSON.
     """
-    written = []
+    encoded = []
     for expected, entry in enumerate(log, after + 1):
         if entry.revision != expected:
             raise RevisionGap(session_id, entry.revision, expected=expected)
-        written.append(to_json(entry))
-    return written
+        encoded.append(to_json(entry))
+    return encoded
 
 
 def decode_entry(data: bytes) -> LogEntry:
-    """Read an entry.
+    """Decode an entry.
 
     Raises:
-        RecordError: The bytes are no entry.
+        RecordError: The bytes are not a valid entry.
     """
     return from_json(data, LogEntry)
 
 
-def quoted(session_id: SessionId) -> str:
-    """Write a session id in small letters, digits, `-`, `_` and `%` alone.
+def quote_id(session_id: SessionId) -> str:
+    """Convert a session id to a name of lower-case letters, digits, `-`, `_` and `%`.
 
-    Different ids give names that differ even where capitals do not count. No id is refused:
-    lone surrogates are kept too.
+    Different ids get different names, also on file systems that ignore case. Every id is possible,
+    lone surrogates included.
     """
-    given = session_id.encode("utf-8", "surrogatepass")
-    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in given)
+    encoded = session_id.encode("utf-8", "surrogatepass")
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in encoded)
 
 
-def unquoted(text: str) -> SessionId:
-    """Read what `quoted` wrote."""
+def unquote_id(text: str) -> SessionId:
+    """Convert a name from `quote_id` back to the session id."""
     return SessionId(unquote(text, "utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""A store in memory: the rules of a real one, and nothing outlives the object."""
+"""A store in memory: it follows the rules of every store, and nothing outlives the object."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from typing import NamedTuple, TypeVar
 
 from agentkit_core import SessionId
 from agentkit_loop.persistence._records import LogEntry, Saved, StaleSave
-from agentkit_loop.stores._async_wrapper import BothForms
+from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.stores._log_codec import decode_entry, encode_entries
 
 T = TypeVar("T")
 
 
-class _Kept(NamedTuple):
+class _Session(NamedTuple):
     seq: int
     head: bytes
     log: list[bytes]
-    """Entries as JSON, so that what is loaded shares nothing with what was saved."""
+    """Entries as JSON, so that loaded entries share no objects with saved ones."""
 
 
-class MemoryStore(BothForms):
-    """Keeps sessions in memory, for tests and for hosts that want nothing on disk."""
+class MemoryStore(AsyncWrapper):
+    """Keeps sessions in memory, for tests and for hosts that store nothing on disk."""
 
     def __init__(self) -> None:
-        self._sessions: dict[SessionId, _Kept] = {}
+        self._sessions: dict[SessionId, _Session] = {}
         self._lock = Lock()
 
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
         with self._lock:
-            kept = self._sessions.get(session_id)
-            if kept is None:
+            session = self._sessions.get(session_id)
+            if session is None:
                 return None
-            log = kept.log.copy()
-        return Saved(kept.seq, kept.head, tuple(map(decode_entry, log)))
+            log = session.log.copy()
+        return Saved(session.seq, session.head, tuple(map(decode_entry, log)))
 
     def save_blocking(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
         """Save a session; see `BlockingStore.save_blocking`."""
         with self._lock:
-            kept = self._sessions.get(session_id, _Kept(0, b"", []))
-            if seq != kept.seq + 1:
-                raise StaleSave(session_id, seq, stored=kept.seq)
-            kept.log.extend(encode_entries(session_id, log, after=len(kept.log)))
-            self._sessions[session_id] = _Kept(seq, bytes(head), kept.log)
+            session = self._sessions.get(session_id, _Session(0, b"", []))
+            if seq != session.seq + 1:
+                raise StaleSave(session_id, seq, stored=session.seq)
+            session.log.extend(encode_entries(session_id, log, after=len(session.log)))
+            self._sessions[session_id] = _Session(seq, bytes(head), session.log)
 
-    async def _awaited(self, work: Callable[[], T]) -> T:
-        return work()  # a thread would take longer than the work
+    async def _run(self, work: Callable[[], T]) -> T:
+        return work()  # starting a thread would take longer than the work
 
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
-        """Name all sessions that were saved, sorted."""
+        """Return the ids of all saved sessions, sorted."""
         with self._lock:
             return tuple(sorted(self._sessions))
 
     def delete_blocking(self, session_id: SessionId, /) -> None:
-        """Forget a session, or do nothing when there is none; its next save is number 1."""
+        """Delete a session if there is one; its next save has the number 1."""
         with self._lock:
             self._sessions.pop(session_id, None)

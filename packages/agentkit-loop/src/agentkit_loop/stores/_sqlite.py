@@ -1,4 +1,4 @@
-"""A store in one SQLite file, with what Python brings along."""
+"""A store in one SQLite file, with Python's own `sqlite3`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Final, Self
 
 from agentkit_core import RecordError, SessionId
 from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
-from agentkit_loop.stores._async_wrapper import BothForms
-from agentkit_loop.stores._disk import locked, make_folder, opened
-from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quoted, unquoted
+from agentkit_loop.stores._async_wrapper import AsyncWrapper
+from agentkit_loop.stores._disk import lock_file, make_folder, open_file
+from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quote_id, unquote_id
 
-if TYPE_CHECKING:  # who keeps sessions elsewhere never loads it
+if TYPE_CHECKING:  # imported only where it is used
     from sqlite3 import Connection
 
 _VERSION: Final = 1
 _BUSY_S: Final = 60.0
-"""How long to wait for another process; a save takes milliseconds."""
+"""How long to wait for another process that is saving; a save takes milliseconds."""
 _TABLES: Final = (
     """
     CREATE TABLE sessions (
         number INTEGER PRIMARY KEY,
-        session_id TEXT NOT NULL UNIQUE, -- quoted, which keeps what UTF-8 cannot express
+        session_id TEXT NOT NULL UNIQUE, -- as `quote_id` writes it: some are not valid UTF-8
         seq INTEGER NOT NULL,
         head BLOB NOT NULL
     )
@@ -44,18 +44,19 @@ _TABLES: Final = (
 _FIND: Final = "SELECT number, seq FROM sessions WHERE session_id = ?"
 
 
-class SqliteStore(BothForms):
+class SqliteStore(AsyncWrapper):
     """Keeps sessions in an SQLite file; several processes may work in it at the same time.
 
-    The file is opened when it is first used and belongs to its owner alone. Threads take turns.
-    A store that was used must not be used on in a process forked from this one: make another
-    there. Errors of SQLite are raised as they are (`sqlite3.Error`) where there is no better one.
+    The file is opened at first use and accessible to its owner only. Threads take turns. After a
+    fork, the new process has to make a store of its own. Errors of SQLite are raised as they are
+    (`sqlite3.Error`), except damage, which is a `DamagedSave`.
 
     Args:
-        path: The file; it is made, with the folders above it, where there is none. SQLite keeps
-            two more beside it while it is open; together they are the store.
-        durable: Whether a save waits until all is on the disk. Without, a session outlives a
-            crash of the process; one of the machine may take the last saves, but not half of one.
+        path: The file; it is made at first use, with its missing folders. While it is open, SQLite
+            has two more files beside it; the three together are the store.
+        durable: Whether a save waits until everything is on the disk. Without that, a session
+            survives a crash of the process; a crash of the machine may lose the last saves, but
+            never a part of one.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
@@ -68,7 +69,8 @@ class SqliteStore(BothForms):
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
         with self._transaction("BEGIN", session_id) as database:
             row = database.execute(
-                "SELECT number, seq, head FROM sessions WHERE session_id = ?", (quoted(session_id),)
+                "SELECT number, seq, head FROM sessions WHERE session_id = ?",
+                (quote_id(session_id),),
             ).fetchone()
             if row is None:
                 return None
@@ -76,26 +78,26 @@ class SqliteStore(BothForms):
             lines = database.execute(
                 "SELECT revision, entry FROM log WHERE session = ? ORDER BY revision", (number,)
             ).fetchall()
-        return Saved(seq, head, self._decoded(session_id, lines))
+        return Saved(seq, head, self._decode(session_id, lines))
 
     def save_blocking(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
         """Save a session; see `BlockingStore.save_blocking`."""
-        name = quoted(session_id)
+        name = quote_id(session_id)
         with self._transaction("BEGIN IMMEDIATE", session_id) as database:
             if seq == 1:
-                made = database.execute(
+                written = database.execute(
                     "INSERT OR IGNORE INTO sessions (session_id, seq, head) VALUES (?, 1, ?)",
                     (name, bytes(head)),
                 )
             else:
-                made = database.execute(
+                written = database.execute(
                     "UPDATE sessions SET seq = ?, head = ? WHERE session_id = ? AND seq = ?",
                     (seq, bytes(head), name, seq - 1),
                 )
             number, stored = database.execute(_FIND, (name,)).fetchone() or (0, 0)
-            if made.rowcount != 1:
+            if written.rowcount != 1:
                 raise StaleSave(session_id, seq, stored=stored)
             if log:
                 (last,) = database.execute(
@@ -108,22 +110,22 @@ class SqliteStore(BothForms):
                 )
 
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
-        """Name all sessions that were saved, sorted."""
+        """Return the ids of all saved sessions, sorted."""
         with self._transaction("BEGIN", None) as database:
             names = database.execute("SELECT session_id FROM sessions").fetchall()
-        return tuple(sorted(unquoted(name) for (name,) in names))
+        return tuple(sorted(unquote_id(name) for (name,) in names))
 
     def delete_blocking(self, session_id: SessionId, /) -> None:
-        """Forget a session, or do nothing when there is none; its next save is number 1."""
+        """Delete a session if there is one; its next save has the number 1."""
         with self._transaction("BEGIN IMMEDIATE", session_id) as database:
-            row = database.execute(_FIND, (quoted(session_id),)).fetchone()
+            row = database.execute(_FIND, (quote_id(session_id),)).fetchone()
             if row is not None:
                 number, _ = row
                 database.execute("DELETE FROM log WHERE session = ?", (number,))
                 database.execute("DELETE FROM sessions WHERE number = ?", (number,))
 
     def close(self) -> None:
-        """Close the file; whatever is asked after that opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -147,31 +149,31 @@ class SqliteStore(BothForms):
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = self._opened()
+                    self._connection = self._open_locked()
                 database = self._connection
-                with _ending(database, begin):
+                with _commit_or_roll_back(database, begin):
                     yield database
             except sqlite3.DatabaseError as error:
                 if type(error) is not sqlite3.DatabaseError:
-                    raise  # the others are about a busy or full disk, or about us
+                    raise  # subclasses report a busy or full disk, or a fault of this code
                 raise DamagedSave(session_id, str(self._path), str(error)) from error
 
-    def _opened(self) -> Connection:
+    def _open_locked(self) -> Connection:
         make_folder(self._path.parent, durable=self._durable)
-        # SQLite does not wait where two turn a new file to WAL at the same time, but fails.
+        # SQLite fails, instead of waiting, when two processes switch a new file to WAL mode.
         lock = self._path.with_name(f"{self._path.name}-opening")
-        with locked(lock, durable=False):
+        with lock_file(lock, durable=False):
             try:
-                return self._made()
+                return self._open()
             finally:
-                with suppress(OSError):  # Windows keeps it for whoever waits
+                with suppress(OSError):  # on Windows, while another process waits for it
                     lock.unlink()
 
-    def _made(self) -> Connection:
+    def _open(self) -> Connection:
         import sqlite3
 
-        with opened(self._path):
-            pass  # SQLite would make it for everyone to read
+        with open_file(self._path):
+            pass  # SQLite would make it readable for everyone
         database = sqlite3.connect(
             self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )
@@ -179,20 +181,20 @@ class SqliteStore(BothForms):
             database.execute("PRAGMA journal_mode = WAL").fetchone()
             database.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
             database.execute("PRAGMA fullfsync = 1")
-            with _ending(database, "BEGIN IMMEDIATE"):
+            with _commit_or_roll_back(database, "BEGIN IMMEDIATE"):
                 (version,) = database.execute("PRAGMA user_version").fetchone()
                 if version == 0:
                     for statement in _TABLES:
                         database.execute(statement)
                 elif version != _VERSION:
-                    reason = f"its tables are of version {version}, only {_VERSION} is known here"
+                    reason = f"its tables have version {version}, and only {_VERSION} can be read"
                     raise DamagedSave(None, str(self._path), reason)
         except BaseException:
             database.close()
             raise
         return database
 
-    def _decoded(
+    def _decode(
         self, session_id: SessionId, lines: list[tuple[int, bytes]]
     ) -> tuple[LogEntry, ...]:
         entries = []
@@ -208,8 +210,8 @@ class SqliteStore(BothForms):
 
 
 @contextmanager
-def _ending(database: Connection, begin: str) -> Iterator[None]:
-    """Commit what is done in the block, or none of it."""
+def _commit_or_roll_back(database: Connection, begin: str) -> Iterator[None]:
+    """Commit everything that the block does, or nothing of it."""
     try:
         database.execute(begin)
         yield
