@@ -1,7 +1,7 @@
 """Whether an error says that a request does not fit the model's context, and by how much.
 
-Every provider words it differently, and few have a code for it; so this is a list of
-words, each kept with the provider that uses them.
+Every provider words it differently, and few have a code for it. So this is a list of patterns, each
+with the provider whose wording it is.
 """
 
 from __future__ import annotations
@@ -78,12 +78,16 @@ _TOKENS: Final = tuple(
 
 
 def says_context_overflow(text: str) -> bool:
-    """Whether `text` says that the request is too long; a rate limit on tokens does not."""
+    """Whether a message says that the request is too long. A rate limit on tokens does not."""
     return _OVERFLOW.search(text) is not None and _RATE.search(text) is None
 
 
 def overflow_counts(text: str) -> tuple[int | None, int | None]:
-    """Read how many tokens the request had and how many it may have, where `text` says so."""
+    """Read from a message how many tokens the request had, and how many it may have.
+
+    Returns:
+        Both numbers; None for a number that the message does not name.
+    """
     return _first(_TOKENS, text), _first(_LIMIT, text)
 
 

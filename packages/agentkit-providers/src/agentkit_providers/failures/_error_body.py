@@ -1,13 +1,13 @@
-"""The facts of an error body, whatever its shape.
+"""What an error body says, whatever its shape.
 
     {"error": {"message", "type", "code", "param", "status", "details", "metadata"}}   most
     {"error": "text", "code": …}             {"message": …, "type": …, "code": …}
     {"detail": "text"}                       {"detail": [{"loc": […], "msg": …}]}
     {"type": "error", "error": {…}}          {"errors": [{"message": …}]}
     [{"error": {…}}]                         text or HTML
-    data: {"error": {…}}                     an event, from servers that were asked for some
+    data: {"error": {…}}                     an event, where the request asked for a stream
 
-No judgement here: which kind of failure it is, `_errors` says.
+Which kind of failure it is, `_kinds` decides.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from agentkit_core.json import decode_json, without_lone_surrogates
 from agentkit_providers._framing._sse import SseDecoder
 
 RAW_LIMIT: Final = 8192
-"""How many bytes of a body are kept."""
+"""How many bytes of a body `raw` keeps."""
 _MESSAGE_LIMIT: Final = 2000
-_HEAD_OF_EVENT: Final = 200
-"""Within how many bytes the payload of an event begins."""
+_MAX_EVENT_HEAD: Final = 200
+"""Within how many bytes from the start the payload of an event begins."""
 _TAGS: Final = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>")
 _TITLE: Final = re.compile(r"(?is)<title[^>]*>(.*?)</title")
 
@@ -35,12 +35,17 @@ class ErrorFacts(Struct, frozen=True):
     """What an error body says.
 
     Attributes:
-        message: For people; empty when the body says nothing.
-        type: Its type; for Google, which has none, the word in its `status`.
+        message: The message for people; empty where the body has none.
+        code: The error's code, a number as text; None where it has none.
+        type: The error's type; Google has none, so there it is the word in `status`.
+        param: The parameter of the request that is wrong; None where the body names none.
         status: A status that the body names, such as an error's numeric code.
-        words: Codes, types and reasons that the body uses, the most telling first.
+        words: The codes, types and reasons in the body, the most precise first.
+        request_id: The provider's id of the request; None where the body has none.
+        tokens: How many tokens the request had; None where no field says.
+        token_limit: How many tokens it may have; None where no field says.
         error: The error itself, where the body is JSON.
-        raw: The body, no longer than `RAW_LIMIT`.
+        raw: The body, at most `RAW_LIMIT` bytes of it.
     """
 
     message: str = ""
@@ -57,42 +62,47 @@ class ErrorFacts(Struct, frozen=True):
 
 
 def facts_of_body(body: bytes) -> ErrorFacts:
-    """Read the body of an HTTP error; never raises, whatever it is."""
+    """Read the body of an HTTP error; never raises."""
     text = body[:RAW_LIMIT].decode("utf-8", "replace")
     try:
-        value = decode_json(_event_in(body) or body)
+        value = decode_json(_event_payload(body) or body)
     except (DecodeError, UnicodeError, RecursionError):
-        return ErrorFacts(message=_cut(_plain(text)), raw=text or None)
+        return ErrorFacts(message=_shortened(_without_markup(text)), raw=text or None)
     return facts_of_json(value, raw=value if len(body) <= RAW_LIMIT else text)
 
 
-def _event_in(body: bytes) -> bytes | None:
-    """The payload of the event that a body is; None for other bodies."""
-    if b"data:" not in body[:_HEAD_OF_EVENT]:
+def _event_payload(body: bytes) -> bytes | None:
+    """The payload of a body that is an event; None for other bodies."""
+    if b"data:" not in body[:_MAX_EVENT_HEAD]:
         return None
     return next(iter(SseDecoder().feed_data(body + b"\n\n")), None)
 
 
 def facts_of_json(value: JsonValue, *, raw: JsonValue) -> ErrorFacts:
-    """Read an error that is JSON: a whole body, or the error object alone."""
+    """Read an error that is JSON: a whole body, or the error object alone.
+
+    Args:
+        value: The JSON.
+        raw: What `ErrorFacts.raw` keeps.
+    """
     outer = _first(value)
     error = outer.get("error") if isinstance(outer, Mapping) else None
     inner = error if isinstance(error, Mapping) and error else outer
     if not isinstance(inner, Mapping) or not isinstance(outer, Mapping):
-        return ErrorFacts(message=_cut(_text(value)), error=value, raw=raw)
+        return ErrorFacts(message=_shortened(_text(value)), error=value, raw=raw)
     code, kind = inner.get("code", outer.get("code")), inner.get("type")
     return ErrorFacts(
-        message=_cut(_message(inner, outer)),
-        code=_word(code),
+        message=_shortened(_message(inner, outer)),
+        code=_scalar(code),
         type=next(
-            (one for one in (kind, inner.get("status")) if isinstance(one, str) and one), None
+            (word for word in (kind, inner.get("status")) if isinstance(word, str) and word), None
         ),
-        param=_word(inner.get("param")),
+        param=_scalar(inner.get("param")),
         status=_status(inner, outer),
         words=_words(inner, code, kind),
-        request_id=_word(outer.get("request_id") or inner.get("request_id")),
-        tokens=_whole(inner.get("n_prompt_tokens")),
-        token_limit=_whole(inner.get("n_ctx")),
+        request_id=_scalar(outer.get("request_id") or inner.get("request_id")),
+        tokens=_integer(inner.get("n_prompt_tokens")),
+        token_limit=_integer(inner.get("n_ctx")),
         error=dict(inner),
         raw=raw,
     )
@@ -109,7 +119,7 @@ def _first(value: JsonValue) -> JsonValue:
 
 
 def _message(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> str:
-    said = next(
+    message = next(
         (
             text
             for holder in (inner, outer)
@@ -120,29 +130,29 @@ def _message(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> str:
     )
     metadata = inner.get("metadata")
     if isinstance(metadata, Mapping):
-        # An aggregator passes on what the provider behind it said.
+        # An aggregator adds what the provider behind it said.
         upstream = metadata.get("raw")
-        if isinstance(upstream, str) and upstream.strip() and upstream not in said:
-            said = f"{said}: {upstream.strip()}" if said else upstream.strip()
-    return said
+        if isinstance(upstream, str) and upstream.strip() and upstream not in message:
+            message = f"{message}: {upstream.strip()}" if message else upstream.strip()
+    return message
 
 
 def _text(value: Any, depth: int = 5) -> str:
-    """The text in a message: itself, or of the messages nested in it, a few levels deep."""
+    """The text of a message, or the texts of the messages nested in it, a few levels deep."""
     if isinstance(value, str):
         return value.strip()
     if not depth:
         return ""
     if isinstance(value, list):
-        return "; ".join(filter(None, (_text(one, depth - 1) for one in value)))
+        return "; ".join(filter(None, (_text(entry, depth - 1) for entry in value)))
     if not isinstance(value, Mapping):
         return ""
-    named = (_text(value.get(name), depth - 1) for name in ("message", "msg", "detail"))
-    said = next(filter(None, named), "")
-    where = value.get("loc")
-    if said and isinstance(where, list):
-        return f"{'.'.join(map(str, where))}: {said}"
-    return said
+    texts = (_text(value.get(name), depth - 1) for name in ("message", "msg", "detail"))
+    text = next(filter(None, texts), "")
+    location = value.get("loc")
+    if text and isinstance(location, list):
+        return f"{'.'.join(map(str, location))}: {text}"
+    return text
 
 
 def _words(inner: Mapping[str, Any], code: Any, kind: Any) -> tuple[str, ...]:
@@ -152,10 +162,10 @@ def _words(inner: Mapping[str, Any], code: Any, kind: Any) -> tuple[str, ...]:
         for detail in (details if isinstance(details, list) else ())
         if isinstance(detail, Mapping)
     ]
-    deeper = inner.get("innererror")
-    deeper_code = deeper.get("code") if isinstance(deeper, Mapping) else None
-    found = (deeper_code, code, *reasons, kind, inner.get("status"), inner.get("__type"))
-    return tuple(one for one in found if isinstance(one, str) and one and not one.isdigit())
+    innermost = inner.get("innererror")
+    innermost_code = innermost.get("code") if isinstance(innermost, Mapping) else None
+    words = (innermost_code, code, *reasons, kind, inner.get("status"), inner.get("__type"))
+    return tuple(word for word in words if isinstance(word, str) and word and not word.isdigit())
 
 
 def _status(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> int | None:
@@ -169,29 +179,29 @@ def _status(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> int | None:
     ):
         if isinstance(value, str) and re.fullmatch("[45][0-9]{2}", value):
             return int(value)
-        number = _whole(value)
+        number = _integer(value)
         if number is not None and 400 <= number < 600:
             return number
     return None
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     if "<" not in text:
         return text.strip()
     title = _TITLE.search(text)
     return " ".join(_TAGS.sub(" ", title.group(1) if title else text).split())
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     clean = without_lone_surrogates(text)
     return clean if len(clean) <= _MESSAGE_LIMIT else clean[:_MESSAGE_LIMIT] + "…"
 
 
-def _word(value: Any) -> str | None:
+def _scalar(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value) or None
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,11 +1,11 @@
-"""Kinds of failure, by what providers say.
+"""Which kind of failure an error is, by its code, its message and its HTTP status.
 
-A code goes before the HTTP status, and words come last: a bad key is 400 at some, an empty
-account 429 at others.
+A code counts more than the HTTP status, since the same failure has different statuses: a bad key is
+400 at some providers, an empty account 429 at others.
 
-    said in                 decides
-    code, type, reason      `_KIND_OF_WORD`; those that say little are not in it
-    message                 context overflow, empty account, content filter, key, model
+    source                  decided by
+    code, type, reason      `_KIND_OF_WORD`, which leaves out words that say little
+    message                 patterns: context overflow, billing, content filter, key, model
     status                  `_KIND_OF_STATUS`
 """
 
@@ -69,7 +69,7 @@ _KIND_OF_WORD: Final[Mapping[str, FailureKind]] = {
     }.items()
     for word in words.split()
 }
-"""Codes, types and reasons without case and punctuation; those that say little are left out."""
+"""Codes, types and reasons, in lower case and without punctuation."""
 
 _KIND_OF_STATUS: Final[Mapping[int, FailureKind]] = {
     401: FailureKind.AUTH,
@@ -93,7 +93,7 @@ _KIND_OF_STATUS: Final[Mapping[int, FailureKind]] = {
 }
 
 _VAGUE: Final = frozenset({FailureKind.SERVER, FailureKind.AUTH})
-"""Kinds that some providers name in a code although their message knows better."""
+"""Kinds that some providers name in a code although their message is more precise."""
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
 _KEY_WORDS: Final = re.compile(
     r"(?:incorrect|invalid|missing|no|wrong|expired|valid)\W+(?:api|auth\w*|access)\W*(?:key|token)"
@@ -126,40 +126,41 @@ _OVERLOADED_WORDS: Final = re.compile(
 )
 
 
-def kind_of(facts: ErrorFacts, status: int | None, *, told_to_wait: bool) -> FailureKind:
-    """Say what kind of failure a provider tells of.
+def kind_of(facts: ErrorFacts, status: int | None, *, has_wait: bool) -> FailureKind:
+    """Decide which kind of failure an error is.
 
     Args:
-        facts: What its error says.
-        status: The HTTP status, or what stands for it.
-        told_to_wait: Whether it names a wait.
+        facts: What the error says.
+        status: The HTTP status, or the status that the error names; None where there is none.
+        has_wait: Whether the provider names a wait.
     """
-    said = facts.message
+    message = facts.message
     if status == 413:
-        return FailureKind.CONTEXT_LENGTH  # some add a rate limit's code, but waiting is no help
-    for word in facts.words:
-        known = _KIND_OF_WORD.get(_NOT_ALPHANUMERIC.sub("", word.lower()))
-        if known is not None:
-            return _by_words(said, status) or known if known in _VAGUE else known
-    if status == 429 and (told_to_wait or _WAIT_WORDS.search(said)):
-        return FailureKind.RATE_LIMIT
-    return _by_words(said, status) or _by_status(status)
-
-
-def _by_words(said: str, status: int | None) -> FailureKind | None:
-    if status != 429 and says_context_overflow(said):
+        # Some providers add the code of a rate limit, but waiting does not help.
         return FailureKind.CONTEXT_LENGTH
-    if status in (None, 400, 402, 403, 429) and _BILLING_WORDS.search(said):
-        return FailureKind.BILLING
-    if status in (None, 400, 403, 422) and _FILTER_WORDS.search(said):
-        return FailureKind.CONTENT_FILTER
-    if status in (None, 400) and _KEY_WORDS.search(said):
-        return FailureKind.AUTH
-    if status in (None, 400, 422) and _MODEL_WORDS.search(said):
-        return FailureKind.NOT_FOUND
-    if status is None and _WAIT_WORDS.search(said):
+    for word in facts.words:
+        kind = _KIND_OF_WORD.get(_NOT_ALPHANUMERIC.sub("", word.lower()))
+        if kind is not None:
+            return _by_message(message, status) or kind if kind in _VAGUE else kind
+    if status == 429 and (has_wait or _WAIT_WORDS.search(message)):
         return FailureKind.RATE_LIMIT
-    if (status is None or status >= 500) and _OVERLOADED_WORDS.search(said):
+    return _by_message(message, status) or _by_status(status)
+
+
+def _by_message(message: str, status: int | None) -> FailureKind | None:
+    if status != 429 and says_context_overflow(message):
+        return FailureKind.CONTEXT_LENGTH
+    if status in (None, 400, 402, 403, 429) and _BILLING_WORDS.search(message):
+        return FailureKind.BILLING
+    if status in (None, 400, 403, 422) and _FILTER_WORDS.search(message):
+        return FailureKind.CONTENT_FILTER
+    if status in (None, 400) and _KEY_WORDS.search(message):
+        return FailureKind.AUTH
+    if status in (None, 400, 422) and _MODEL_WORDS.search(message):
+        return FailureKind.NOT_FOUND
+    if status is None and _WAIT_WORDS.search(message):
+        return FailureKind.RATE_LIMIT
+    if (status is None or status >= 500) and _OVERLOADED_WORDS.search(message):
         return FailureKind.OVERLOADED
     return None
 
@@ -167,7 +168,7 @@ def _by_words(said: str, status: int | None) -> FailureKind | None:
 def _by_status(status: int | None) -> FailureKind:
     if status is None:
         return FailureKind.SERVER
-    known = _KIND_OF_STATUS.get(status)
-    if known is not None:
-        return known
+    kind = _KIND_OF_STATUS.get(status)
+    if kind is not None:
+        return kind
     return FailureKind.SERVER if status >= 500 else FailureKind.INVALID_REQUEST

@@ -1,8 +1,7 @@
-"""How long a provider asks to wait, in every form in which one says it.
+"""How long a provider asks to wait: read from headers, then from the error body, then from words.
 
-Headers first, for they are meant for programs; then fields of the error body; words last.
-Pure: where a form names a moment rather than a time span, the current time is an argument,
-or the `date` header of the same response.
+Headers come first because they are meant for programs. Pure: where a provider names a moment
+instead of a time span, the current time is an argument, or the response's own `date` header.
 """
 
 from __future__ import annotations
@@ -28,37 +27,38 @@ _WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _EARLIEST_MOMENT_S: Final = 1_000_000_000.0
-"""Numbers from here on are moments (seconds since 1970; milliseconds are larger still)."""
+"""Numbers from here on are moments, in seconds since 1970; smaller numbers are time spans."""
 _EARLIEST_MOMENT_MS: Final = 100_000_000_000.0
+"""Numbers from here on are moments in milliseconds."""
 
 
 def retry_after_s(
     headers: Mapping[str, str], error: Any, text: str, *, now_s: float | None
 ) -> float | None:
-    """Read the least wait that a provider asks for.
+    """Read how long a provider asks to wait at least.
 
     Args:
-        headers: Of the response, names in lower case.
-        error: The error of the body, as JSON; anything.
-        text: The message, for waits that are only told in words.
-        now_s: Seconds since 1970; None to go by the response's own `date` header.
+        headers: The response's headers, names in lower case.
+        error: The error of the body, as JSON; any value.
+        text: The error's message.
+        now_s: Seconds since 1970; None goes by the response's own `date` header.
 
     Returns:
-        Seconds, at least 0, or None when no wait is named in a form that can be read.
+        Seconds, at least 0; None where no wait is named in a form that is known here.
     """
-    found = _from_headers(headers, now_s)
-    if found is None and isinstance(error, Mapping):
-        found = _from_error(error, now_s)
-    if found is None:
-        found = _from_words(text)
-    return None if found is None else max(0.0, found)
+    wait_s = _from_headers(headers, now_s)
+    if wait_s is None and isinstance(error, Mapping):
+        wait_s = _from_error(error, now_s)
+    if wait_s is None:
+        wait_s = _from_words(text)
+    return None if wait_s is None else max(0.0, wait_s)
 
 
 def span_s(text: str) -> float | None:
     """Read a time span: `34.07s`, `6m0s`, `18h31m10s`, `120ms`, `20 seconds`.
 
     Returns:
-        Seconds, or None when `text` does not begin with a span.
+        Seconds; None where the text does not begin with a time span.
     """
     match = _SPAN.match(text)
     if match is None or not match.group():
@@ -73,29 +73,29 @@ def _from_headers(headers: Mapping[str, str], now_s: float | None) -> float | No
         return milliseconds / 1000
     if now_s is None:
         now_s = _moment(headers.get("date"))
-    asked = headers.get("retry-after")
-    if asked is not None:
-        found = _number(asked)
-        if found is None:
-            found = _until(_moment(asked), now_s)
-        if found is None:
-            found = span_s(asked.strip())
-        if found is not None:
-            return found
-    after = headers.get("x-ratelimit-reset-after")
-    if after is not None and (found := _reset(after, now_s)) is not None:
-        return found
+    retry_after = headers.get("retry-after")
+    if retry_after is not None:
+        wait_s = _number(retry_after)
+        if wait_s is None:
+            wait_s = _until(_moment(retry_after), now_s)
+        if wait_s is None:
+            wait_s = span_s(retry_after.strip())
+        if wait_s is not None:
+            return wait_s
+    reset_after = headers.get("x-ratelimit-reset-after")
+    if reset_after is not None and (wait_s := _reset(reset_after, now_s)) is not None:
+        return wait_s
     if headers.get("x-ratelimit-remaining", "0").strip() in ("0", ""):
         reset = headers.get("x-ratelimit-reset")
-        if reset is not None and (found := _reset(reset, now_s)) is not None:
-            return found
-    # One limit of several is used up: wait for those that are.
-    spent = [
+        if reset is not None and (wait_s := _reset(reset, now_s)) is not None:
+            return wait_s
+    # Of several limits only those that are used up need a wait.
+    waits = [
         _reset(headers.get(f"x-ratelimit-reset-{what}", ""), now_s)
         for what in ("requests", "tokens")
         if headers.get(f"x-ratelimit-remaining-{what}", "").strip() == "0"
     ]
-    return max((one for one in spent if one is not None), default=None)
+    return max((wait_s for wait_s in waits if wait_s is not None), default=None)
 
 
 def _from_error(error: Mapping[Any, Any], now_s: float | None) -> float | None:
@@ -106,8 +106,8 @@ def _from_error(error: Mapping[Any, Any], now_s: float | None) -> float | None:
     details = error.get("details")
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, Mapping) else None
-        if isinstance(delay, str) and (found := span_s(delay)) is not None:
-            return found
+        if isinstance(delay, str) and (wait_s := span_s(delay)) is not None:
+            return wait_s
     metadata = error.get("metadata")
     if isinstance(metadata, Mapping):
         headers = metadata.get("headers")
@@ -119,9 +119,9 @@ def _from_error(error: Mapping[Any, Any], now_s: float | None) -> float | None:
 
 def _from_words(text: str) -> float | None:
     for match in _WORDS.finditer(text):
-        found = span_s(text[match.end() : match.end() + 60])
-        if found is not None:
-            return found
+        wait_s = span_s(text[match.end() : match.end() + 60])
+        if wait_s is not None:
+            return wait_s
     return None
 
 

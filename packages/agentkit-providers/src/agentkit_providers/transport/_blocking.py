@@ -1,8 +1,8 @@
 """The transport for callers without an event loop: a plain generator.
 
-The same as `_concurrent`, with one difference: nothing here can interrupt a read. So
-`total_s` and `no_content_s` are looked at when something arrives, and bound each single read;
-a server that falls silent is noticed at most that much later.
+It works like `_concurrent`, but cannot interrupt a read. So `total_s` and `no_content_s` are
+checked when something arrives, and limit each single read: a server that stops sending is noticed
+at most that much later.
 """
 
 from __future__ import annotations
@@ -15,27 +15,22 @@ import httpx
 from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import blocking_client
-from agentkit_providers.transport._policy import (
-    DRAIN_S,
-    MAX_ERROR_BODY,
-    MOST_SENT,
-    Reading,
-    Way,
-)
+from agentkit_providers.transport._connection_trace import ConnectionTrace
+from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
 
 Batch = tuple[ModelEvent, ...]
 
 
 def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, None]:
-    """Send a request and read its answer.
+    """Send a call and read the response.
 
     Args:
-        call: The request.
-        client: The caller's own client, which stays open; None takes the process's.
+        call: The call.
+        client: The caller's own client, which stays open; None uses the one of the process.
 
     Returns:
-        The batches of the answer, in order, none of them empty; the last ends it. Leaving it
-        early, by `close` or by dropping it, frees the connection.
+        The batches of events, in order, none of them empty; the last batch ends the response.
+        Leaving it early, by `close` or by dropping it, frees the connection.
     """
     now = time.monotonic
     client = client or blocking_client()
@@ -49,17 +44,17 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
             response = _send(client, call, reading)
             headers = dict(response.headers)
             chunks = response.iter_raw()
-            if not reading.opened(response.status_code, headers, now()):
+            if not reading.take_head(response.status_code, headers, now()):
                 body = _error_body(chunks)
                 failed = reading.refused(response.status_code, headers, body)
         except Exception as error:
-            failed = reading.broken(error, now())
+            failed = reading.interrupted(error, now())
 
         while not reading.ended:
             try:
                 chunk = next(chunks, None)
             except Exception as error:
-                failed = reading.broken(error, now())
+                failed = reading.interrupted(error, now())
                 break
             if chunk is None:
                 break
@@ -81,43 +76,43 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
 
 
 def _send(client: httpx.Client, call: Call, reading: Reading) -> httpx.Response:
-    """Send the request; again, where it met a connection that was closed before."""
-    for left in reversed(range(MOST_SENT)):
-        way = Way()
+    """Send the request, and again where the connection turns out to have been closed."""
+    for left in reversed(range(MAX_SENDS)):
+        trace = ConnectionTrace()
         request = client.build_request(
             call.method,
             call.url,
             content=call.body,
             headers=call.headers,
-            extensions={"timeout": reading.limits, "trace": way.note},
+            extensions={"timeout": reading.limits, "trace": trace.record},
         )
         try:
             return client.send(request, stream=True, follow_redirects=False)
         except Exception as error:
-            if not left or not reading.may_send_again(error, way):
+            if not left or not reading.may_send_again(error, trace):
                 raise
-    raise AssertionError("the last attempt returns or raises")
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _error_body(chunks: Iterator[bytes]) -> bytes:
-    """Read the body of an error answer, as much of it as comes and is worth reading."""
+    """Read the body of an error response, up to `MAX_ERROR_BODY` or an exception."""
     body = bytearray()
     try:
         for chunk in chunks:
             body += chunk
             if len(body) >= MAX_ERROR_BODY:
                 break
-    except Exception:  # noqa: S110 - the status says enough
+    except Exception:  # noqa: S110 - the status is known, and says enough
         pass
     return bytes(body[:MAX_ERROR_BODY])
 
 
 def _drain(chunks: Iterator[bytes]) -> None:
-    """Read on to the end of the body, so that the connection can be used again."""
+    """Read to the end of the body, so that the connection can be used again."""
     give_up_at = time.monotonic() + DRAIN_S
     try:
         for _ in chunks:
             if time.monotonic() >= give_up_at:
                 return
-    except Exception:  # noqa: S110 - the answer has been told already
+    except Exception:  # noqa: S110 - the response was complete before
         pass

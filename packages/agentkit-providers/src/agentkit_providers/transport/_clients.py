@@ -1,7 +1,7 @@
-"""Which HTTP client: one per event loop, closed when the loop ends, and one for blocking calls.
+"""Which HTTP client is used: one per event loop, closed with the loop, and one for blocking calls.
 
-Connections belong to the event loop that opened them, so no client outlives its loop and none
-is used by two. All models share them; the pool inside keeps hosts apart.
+Connections belong to the event loop that opened them, so no client outlives its loop, and no two
+loops share one. All models share the clients; the pool inside keeps hosts apart.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import atexit
 import os
 import ssl
 import threading
+from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator
 from functools import lru_cache
 from typing import Final
@@ -19,7 +20,7 @@ import httpx
 from anyio.lowlevel import current_token
 
 _LIMITS: Final = httpx.Limits(
-    max_connections=None,  # how many calls run at once is for those who make them to say
+    max_connections=None,  # the caller decides how many calls run at once
     max_keepalive_connections=100,
     keepalive_expiry=30.0,  # a tool round between two calls may take some seconds
 )
@@ -48,8 +49,8 @@ async def concurrent_client() -> httpx.AsyncClient:
 
 
 async def _keep(loop: object, client: httpx.AsyncClient) -> AsyncGenerator[None, None]:
-    # An event loop closes the generators that are open when it ends, and nothing else does it
-    # let us know of. So this one stays open as long as the loop.
+    # The only hook that an event loop offers for its end is that it closes open generators. So
+    # this generator stays open as long as the loop.
     try:
         yield
     finally:
@@ -59,9 +60,9 @@ async def _keep(loop: object, client: httpx.AsyncClient) -> AsyncGenerator[None,
 
 
 def _forget_closed_loops() -> None:
-    # For loops that were closed without being wound up; `asyncio.run` and trio leave none.
+    # A loop that was closed without closing its generators; `asyncio.run` and trio leave none.
     for loop in list(_of_loop):
-        if getattr(loop, "is_closed", bool)():
+        if isinstance(loop, AbstractEventLoop) and loop.is_closed():
             _of_loop.pop(loop, None)
 
 
@@ -76,7 +77,7 @@ def blocking_client() -> httpx.Client:
 
 
 def _after_fork() -> None:
-    # The child must not speak on the parent's connections.
+    # The child process must not use the parent's connections.
     global _blocking, _lock
     _blocking, _lock = None, threading.Lock()
 

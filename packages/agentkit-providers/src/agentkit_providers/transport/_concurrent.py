@@ -1,8 +1,8 @@
 """The transport for event loops: one read of the network, one batch of events.
 
-Runs on asyncio and trio. There is no task, queue or lock here: the consumer's own await is
-what reads. However an answer is left (to its end, early, by a failure, by cancellation, or
-dropped), its connection is closed or goes back to the pool.
+Runs on asyncio and trio. There is no task, queue or lock: the consumer's own `await` reads. However
+a response ends (read to its end, left early, failed, cancelled, or dropped), its connection is
+closed or goes back to the pool.
 """
 
 from __future__ import annotations
@@ -20,36 +20,31 @@ import httpx
 from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
-from agentkit_providers.transport._policy import (
-    DRAIN_S,
-    MAX_ERROR_BODY,
-    MOST_SENT,
-    Reading,
-    Way,
-)
+from agentkit_providers.transport._connection_trace import ConnectionTrace
+from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
 
 Batch = tuple[ModelEvent, ...]
 T = TypeVar("T")
 
 
 def respond(call: Call, client: httpx.AsyncClient | None) -> BatchStream:
-    """Send a request and read its answer.
+    """Send a call and read the response.
 
     Args:
-        call: The request.
-        client: The caller's own client, which stays open; None takes the event loop's.
+        call: The call.
+        client: The caller's own client, which stays open; None uses the one of the event loop.
     """
     return BatchStream(_batches(call, client))
 
 
 class BatchStream:
-    """The batches of one answer, in order, none of them empty; the last ends it.
+    """The batches of events of one response, in order, none of them empty; the last one ends it.
 
-    Iterate to the end, or leave early and `aclose`; both free the connection. So does dropping
-    it, a little later.
+    Iterate to the end, or leave early and call `aclose`; both free the connection. Dropping the
+    stream does so too, a little later.
 
     Args:
-        batches: What is iterated; an asynchronous generator.
+        batches: An asynchronous generator of batches.
     """
 
     __slots__ = ("_batches",)
@@ -68,8 +63,8 @@ class BatchStream:
         return self._batches.aclose()
 
     def __del__(self) -> None:
-        # asyncio closes a dropped generator by itself. trio does so too, but warns, since code
-        # on its way out cannot wait there; ours needs no more than a moment under a shield.
+        # asyncio closes a dropped generator by itself. trio does so too, but warns, since a dropped
+        # generator cannot wait there. Closing ours takes only a moment, under a shield.
         trio = sys.modules.get("trio")
         if trio is not None and self._batches.ag_frame is not None:
             with suppress(RuntimeError):  # not within trio
@@ -77,7 +72,7 @@ class BatchStream:
 
 
 async def _close_quietly(batches: AsyncGeneratorType[Batch, None]) -> None:
-    with suppress(Exception):  # nobody is left who could be told
+    with suppress(Exception):  # no caller is left to report it to
         await batches.aclose()
 
 
@@ -87,7 +82,7 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     reading = Reading(call, now())
     watched, feed = reading.watched, reading.feed
     response: httpx.Response | None = None
-    chunks = _nothing()
+    chunks = _no_chunks()
     failed: Batch = ()
     cancelled = False
     try:
@@ -96,13 +91,13 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             response = await (_in_time(reading, sending) if watched else sending)
             headers = dict(response.headers)
             chunks = response.aiter_raw()
-            if not reading.opened(response.status_code, headers, now()):
+            if not reading.take_head(response.status_code, headers, now()):
                 body = await _error_body(reading, chunks)
                 failed = reading.refused(response.status_code, headers, body)
         except _Overdue as overdue:
             failed = reading.overdue(overdue.limit)
         except Exception as error:
-            failed = reading.broken(error, now())
+            failed = reading.interrupted(error, now())
 
         pull = chunks.__anext__
         while not reading.ended:
@@ -114,7 +109,7 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
                 failed = reading.overdue(overdue.limit)
                 break
             except Exception as error:
-                failed = reading.broken(error, now())
+                failed = reading.interrupted(error, now())
                 break
             except BaseException:
                 cancelled = True
@@ -131,24 +126,24 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
 
 
 async def _send(client: httpx.AsyncClient, call: Call, reading: Reading) -> httpx.Response:
-    """Send the request; again, where it met a connection that was closed before."""
-    for left in reversed(range(MOST_SENT)):
-        way = Way()
+    """Send the request, and again where the connection turns out to have been closed."""
+    for left in reversed(range(MAX_SENDS)):
+        trace = ConnectionTrace()
         request = client.build_request(
             call.method,
             call.url,
             content=call.body,
             headers=call.headers,
-            extensions={"timeout": reading.limits, "trace": way.note_later},
+            extensions={"timeout": reading.limits, "trace": trace.record_async},
         )
         if isinstance(request.stream, httpx.AsyncByteStream):
             request.stream = _Body(call.body)
         try:
             return await client.send(request, stream=True, follow_redirects=False)
         except Exception as error:
-            if not left or not reading.may_send_again(error, way):
+            if not left or not reading.may_send_again(error, trace):
                 raise
-    raise AssertionError("the last attempt returns or raises")
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 class _Body(httpx.AsyncByteStream):
@@ -158,32 +153,31 @@ class _Body(httpx.AsyncByteStream):
         self._body = body
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return _Once(self._body)
+        return _SingleChunk(self._body)
 
 
-class _Once:
+class _SingleChunk:
     def __init__(self, body: bytes) -> None:
-        self._left = [body]
+        self._rest = [body]
 
-    def __aiter__(self) -> _Once:
+    def __aiter__(self) -> _SingleChunk:
         return self
 
     async def __anext__(self) -> bytes:
-        if not self._left:
+        if not self._rest:
             raise StopAsyncIteration
-        return self._left.pop()
+        return self._rest.pop()
 
 
-async def _nothing() -> AsyncIterator[bytes]:
+async def _no_chunks() -> AsyncIterator[bytes]:
     return
     yield
 
 
 async def _error_body(reading: Reading, chunks: AsyncIterator[bytes]) -> bytes:
-    """Read the body of an error answer, as much of it as comes and is worth reading."""
+    """Read the body of an error response, up to `MAX_ERROR_BODY` or an exception."""
     body = bytearray()
-    # Whatever ends it: the status says enough.
-    with suppress(Exception):
+    with suppress(Exception):  # the status is known, and says enough
         while len(body) < MAX_ERROR_BODY:
             body += await _in_time(reading, chunks.__anext__())
     return bytes(body[:MAX_ERROR_BODY])
@@ -195,7 +189,11 @@ class _Overdue(Exception):
 
 
 async def _in_time(reading: Reading, awaited: Awaitable[T]) -> T:
-    """Wait, but no longer than our own limits allow."""
+    """Wait, but not longer than the limits that the HTTP client does not check.
+
+    Raises:
+        _Overdue: One of these limits passed.
+    """
     deadline = reading.deadline()
     if deadline is None:
         return await awaited
@@ -205,15 +203,15 @@ async def _in_time(reading: Reading, awaited: Awaitable[T]) -> T:
 
 
 async def _leave(response: httpx.Response, chunks: AsyncIterator[bytes], *, whole: bool) -> None:
-    """Give the connection back where the body can be read to its end, else close it."""
-    given_back = False
+    """Give the connection back to the pool where the body can be read to its end, else close it."""
+    is_returned = False
     try:
         if whole:
             with anyio.move_on_after(DRAIN_S, shield=True):
                 await _exhaust(chunks)
-                given_back = response.is_closed
+                is_returned = response.is_closed
     finally:
-        if not given_back:
+        if not is_returned:
             await _close(response, chunks)
 
 
@@ -223,29 +221,29 @@ async def _close(response: httpx.Response, chunks: AsyncIterator[bytes]) -> None
         if connection is not None and not connection.is_idle():
             await connection.aclose()
         await response.aclose()
-    # The client's generators may still be in the middle of a read. Left like that they are
-    # closed by the garbage collector, with tasks and warnings; asked again, on a connection
-    # that is closed, they end here and now.
+    # The client's generators may still be in the middle of a read. The garbage collector would
+    # close them later, with tasks and warnings. Reading once more from the closed connection ends
+    # them now.
     with anyio.move_on_after(DRAIN_S, shield=True):
         await _exhaust(chunks)
 
 
 def _connection(response: httpx.Response) -> Any:
-    """The pool's connection below an answer that has not been read to its end, if it shows.
+    """Find the pool's connection of a response that was not read to its end; None if not found.
 
-    The pool closes connections under a shield, but asyncio's own `Task.cancel` goes through
-    shields: cancelled again in that moment, it keeps the connection for ever, neither open to
-    others nor closed. Its `aclose` does what matters before it first waits.
+    The pool closes connections under a shield, but asyncio's own `Task.cancel` ignores shields.
+    Cancelled again at that moment, the pool would keep the connection for ever, neither usable nor
+    closed. The connection's own `aclose` does what matters before its first await.
     """
     if response.http_version != "HTTP/1.1":
-        return None  # others may be using it
-    found: Any = response.stream
+        return None  # other responses may be using the connection
+    holder: Any = response.stream
     for name in ("_stream", "_httpcore_stream", "_pool_request", "connection"):
-        found = getattr(found, name, None)
-    return found
+        holder = getattr(holder, name, None)  # private to httpx, so any of them may be missing
+    return holder
 
 
 async def _exhaust(chunks: AsyncIterator[bytes]) -> None:
-    with suppress(Exception):  # the answer has been told already
+    with suppress(Exception):  # the response was complete before
         async for _ in chunks:
             pass

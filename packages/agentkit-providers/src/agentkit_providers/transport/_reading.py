@@ -1,0 +1,325 @@
+"""What the transports decide without doing I/O: how long to wait, and how a response ends.
+
+A transport hands the bytes that it reads to a `Reading`, which returns batches of events. Whatever
+goes wrong on the network becomes the last event of the response.
+
+    limit          counts                                          checked by
+    connect_s      until the connection is open                    the HTTP client
+    first_byte_s   from the sent request to the response's head    the HTTP client
+    idle_s         between two reads of a streamed body            the HTTP client
+    no_content_s   between two pieces of content                   `Reading.deadline`
+    total_s        the whole call                                  `Reading.deadline`
+
+For a server that sends its headers at once and then thinks, `idle_s` counts from the headers on;
+most such servers send comments meanwhile. A client with a transport that is not httpx's own may
+read its limits only once; there `first_byte_s` is also the limit for the body.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from agentkit_core import FailureKind, ProviderFailure
+from agentkit_core.provider import (
+    ModelEvent,
+    ResponseDecoder,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
+    UsageReported,
+)
+from agentkit_providers.failures._classify import REQUEST_ID_HEADERS, RETRYABLE_KINDS
+from agentkit_providers.failures._redact import REDACTED, redact_failure
+from agentkit_providers.failures._stream_failures import cut_off
+from agentkit_providers.transport._call import Call
+from agentkit_providers.transport._connection_trace import ConnectionTrace
+from agentkit_providers.transport._network_errors import (
+    is_closed_connection,
+    is_connect_error,
+    is_connect_timeout,
+    is_not_http,
+    network_failure,
+)
+
+MAX_ERROR_BODY: Final = 64 * 1024
+"""How much of an error response is read, in bytes."""
+
+DRAIN_S: Final = 0.25
+"""How long to wait, after the response's end mark, for the end of the body, in seconds. Only a body
+that was read to its end leaves a connection that can be used again."""
+
+MAX_SENDS: Final = 4
+"""How often a request is sent at most, when connections turn out to be closed."""
+
+_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
+_NOT_CONTENT: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
+
+Events = tuple[ModelEvent, ...]
+
+
+class Deadline(NamedTuple):
+    """When one of the limits passes that the HTTP client does not check.
+
+    Attributes:
+        at: On the transport's monotonic clock, in seconds.
+        limit: The field of `Timeouts`.
+    """
+
+    at: float
+    limit: str
+
+
+class Reading:
+    """What has arrived of one response; turns bytes and exceptions into events.
+
+    Args:
+        call: The call that is answered.
+        now: The transport's monotonic clock, in seconds.
+    """
+
+    def __init__(self, call: Call, now: float) -> None:
+        self._call = call
+        self._decoder: ResponseDecoder | None = None
+        self._feed: Callable[[bytes], Events]
+        self._request_id: str | None = None
+        self._inflate: zlib._Decompress | None = None
+        self._has_content = False
+        self._has_head = False
+        self._content_at = now
+        self._total_at = None if call.timeouts.total_s is None else now + call.timeouts.total_s
+        self.ended = False
+        """Whether the last event has been returned."""
+        self.watched = call.timeouts.total_s is not None or call.timeouts.no_content_s is not None
+        """Whether there are limits that the HTTP client does not check."""
+        self.limits: dict[str, float | None] = {
+            "connect": self._shortest(call.timeouts.connect_s),
+            "pool": self._shortest(call.timeouts.first_byte_s),
+            "write": self._shortest(call.timeouts.first_byte_s),
+            "read": self._shortest(call.timeouts.first_byte_s),
+        }
+        """The HTTP client's limits in seconds. The client must get this very dict: it looks a limit
+        up when a phase begins, and `take_head` changes the limit for reading."""
+
+    def _shortest(self, limit_s: float | None) -> float | None:
+        limits = (limit_s, self._call.timeouts.total_s)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def take_head(self, status: int, headers: Mapping[str, str], now: float) -> bool:
+        """Take the head of the response.
+
+        Args:
+            status: The HTTP status.
+            headers: The headers, names in lower case.
+            now: The transport's clock.
+
+        Returns:
+            Whether the body is a model's response; else it goes to `refused`.
+        """
+        self._has_head = True
+        self._content_at = now
+        self._request_id = next(
+            (headers[name] for name in REQUEST_ID_HEADERS if name in headers), None
+        )
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not 200 <= status < 300 or kind == "text/html":
+            return False
+        # Some servers cannot stream, so the response's type counts, not the request.
+        streamed = {"text/event-stream": True, "application/json": False}.get(
+            kind, self._call.streamed
+        )
+        limits = self._call.timeouts
+        self.limits["read"] = self._shortest(limits.idle_s if streamed else limits.first_byte_s)
+        if limits.no_content_s is not None and self.limits["read"] is not None:
+            self.limits["read"] = min(self.limits["read"], limits.no_content_s)
+        self._decoder = self._call.decoder(streamed)
+        self._feed = self._inflating(self._decoder)
+        return True
+
+    def feed(self, chunk: bytes, now: float = 0.0) -> Events:
+        """Take the next bytes of the body.
+
+        Args:
+            chunk: The bytes as they came from the network, compressed or not.
+            now: The transport's clock; used only where `watched`.
+
+        Returns:
+            The events that the bytes complete; often none.
+        """
+        events = self._feed(chunk)
+        if not events:
+            return events
+        last = type(events[-1])
+        if last is ResponseFinished or last is ResponseFailed:
+            return self._complete(events)
+        matters = self.watched or not self._has_content
+        if matters and any(type(event) not in _NOT_CONTENT for event in events):
+            self._has_content = True
+            self._content_at = now
+        return events
+
+    def _inflating(self, decoder: ResponseDecoder) -> Callable[[bytes], Events]:
+        inflate = self._inflate
+        if inflate is None:
+            return decoder.feed
+
+        def feed(chunk: bytes) -> Events:
+            try:
+                return decoder.feed(inflate.decompress(chunk))
+            except zlib.error as error:
+                message = f"the response of {self._host()} is not valid gzip or zlib data: {error}"
+                failure = ProviderFailure(kind=FailureKind.PROTOCOL, message=message)
+                return (ResponseFailed(failure),)
+
+        return feed
+
+    def finish(self) -> Events:
+        """Take note that the body is over; return the remaining events, with the last one."""
+        if self.ended:
+            return ()
+        events = () if self._decoder is None else self._decoder.finish()
+        if events and isinstance(events[-1], ResponseFinished | ResponseFailed):
+            return self._complete(events)
+        return (*events, *self._fail(cut_off()))
+
+    def refused(self, status: int, headers: Mapping[str, str], body: bytes) -> Events:
+        """End a response that is an HTTP error, or a web page.
+
+        Args:
+            status: The HTTP status.
+            headers: The headers, names in lower case.
+            body: The body, as much of it as was read, compressed or not.
+        """
+        if 200 <= status < 300:
+            return self._fail(
+                ProviderFailure(
+                    kind=FailureKind.PROTOCOL,
+                    message=f"{self._host()} answered with a web page; check the base_url",
+                    status=status,
+                )
+            )
+        if self._inflate is not None:
+            with suppress(zlib.error):
+                body = self._inflate.decompress(body, MAX_ERROR_BODY)
+        # Redacted before the body is shortened, which could leave half a key.
+        for secret in self._call.secrets:
+            body = body.replace(secret.encode(), REDACTED.encode())
+        return self._fail(self._call.classify(status, headers, body))
+
+    def deadline(self) -> Deadline | None:
+        """The next of the limits that the HTTP client does not check; None where there is none."""
+        no_content_s = self._call.timeouts.no_content_s
+        total = None if self._total_at is None else Deadline(self._total_at, "total_s")
+        if no_content_s is None or not self._has_head:
+            return total
+        content = Deadline(self._content_at + no_content_s, "no_content_s")
+        return content if total is None else min(content, total)
+
+    def overdue(self, limit: str) -> Events:
+        """End a response for which a limit passed.
+
+        Args:
+            limit: The field of `Timeouts`.
+        """
+        seconds = getattr(self._call.timeouts, limit)
+        host = self._host()
+        what = {
+            "connect_s": f"no connection to {host}",
+            "first_byte_s": f"no response from {host}",
+            "idle_s": f"no further data from {host}",
+            "no_content_s": f"no content from {host}",
+            "total_s": f"the response of {host} was not complete",
+        }[limit]
+        return self._fail(
+            ProviderFailure(
+                kind=FailureKind.TIMEOUT,
+                message=f"{what} within {seconds:g} s (timeouts.{limit})",
+                retryable=True,
+            )
+        )
+
+    def may_send_again(self, error: Exception, trace: ConnectionTrace) -> bool:
+        """Whether the request was sent on a connection that the server had closed.
+
+        Servers close idle connections at any moment, also while a request is on its way. Nothing of
+        a response had come, so the request is sent again. On a connection that was opened for the
+        request, the same exception is a failure.
+
+        Args:
+            error: What the HTTP client raised.
+            trace: What the HTTP client did with the request.
+        """
+        return not self._has_head and trace.was_reused and is_closed_connection(error)
+
+    def interrupted(self, error: Exception, now: float) -> Events:
+        """End a response after an exception of the network.
+
+        Args:
+            error: What the HTTP client raised.
+            now: The transport's clock.
+
+        Raises:
+            Exception: `error` itself where it is not one of the network, but a mistake in the code.
+        """
+        kind = network_failure(error)
+        if kind is None:
+            raise error
+        if kind is FailureKind.TIMEOUT:
+            return self.overdue(self._passed_limit(error, now))
+        if kind is FailureKind.CONNECTION:
+            if self._has_content:
+                kind = FailureKind.STREAM_CUT
+            elif is_not_http(error) and not self._has_head:
+                kind = FailureKind.PROTOCOL
+        if is_connect_error(error):
+            what = f"no connection to {self._host()}"
+        elif self._has_head:
+            what = f"the response of {self._host()} was interrupted"
+        else:
+            what = f"the connection to {self._host()} was interrupted"
+        return self._fail(
+            ProviderFailure(
+                kind=kind,
+                message=f"{what}: {str(error) or type(error).__name__}",
+                retryable=kind in RETRYABLE_KINDS,
+            )
+        )
+
+    def _passed_limit(self, error: Exception, now: float) -> str:
+        """Which limit passed, where the HTTP client reports a timeout."""
+        ours = self.deadline()
+        if ours is not None and now >= ours.at - 0.001:
+            return ours.limit
+        if is_connect_timeout(error):
+            return "connect_s"
+        if not self._has_head:
+            return "first_byte_s"
+        limits = self._call.timeouts
+        return "idle_s" if self.limits["read"] == limits.idle_s else "first_byte_s"
+
+    def _host(self) -> str:
+        parts = urlsplit(self._call.url)
+        return parts.netloc.rpartition("@")[2]
+
+    def _fail(self, failure: ProviderFailure) -> Events:
+        return self._complete((ResponseFailed(failure),))
+
+    def _complete(self, events: Events) -> Events:
+        """Complete the last event: add what the encoder decided and the request's id, redact."""
+        self.ended = True
+        *before, last = events
+        if isinstance(last, ResponseFailed):
+            failure = last.failure
+            if failure.request_id is None:
+                failure = replace(failure, request_id=self._request_id)
+            last = replace(last, failure=redact_failure(failure, self._call.secrets))
+        if self._call.metadata and isinstance(last, ResponseFinished | ResponseFailed):
+            last = replace(last, metadata={**self._call.metadata, **last.metadata})
+        return (*before, last)
