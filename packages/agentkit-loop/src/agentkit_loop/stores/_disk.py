@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-_BINARY: Final = getattr(os, "O_BINARY", 0)
-"""Without it, Windows translates line ends."""
+if sys.platform == "win32":
+    _BINARY: Final = os.O_BINARY  # without it, Windows translates line ends
+else:
+    _BINARY: Final = 0
 
 
 @contextmanager
