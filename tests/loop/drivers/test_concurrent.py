@@ -772,7 +772,7 @@ async def test_what_a_reporter_does_comes_after_the_step_that_it_is_told_of() ->
         assert (await session.prompt("go")).text == "two"
 
     assert event_trace(told).startswith(
-        "input_queued:next turn_started +user input_queued:steer model_call_started"
+        "input_queued:next turn_started +user model_call_started input_queued:steer"
     )
 
 

@@ -90,7 +90,7 @@ class Stores:
 
         What differs from one boundary to the next is in the driver, not in the store.
         """
-        first, stride = {"memory": (1, 1), "file": (1, 5), "sqlite": (3, 5)}[self._kind]
+        first, stride = {"memory": (1, 1), "file": (1, 5), "sqlite": (2, 5)}[self._kind]
         return range(first, total + 1, stride)
 
     def __call__(self) -> AnyStore:

@@ -17,7 +17,7 @@ from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook, Hooks
 from agentkit_loop.extensions._mutators import Mutator
 from agentkit_loop.kernel._config import LoopConfig
-from agentkit_loop.kernel._state import HookPoints, State
+from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._step import Effects, resume, start
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.persistence._snapshot import Head, decode_head, decode_state
@@ -90,12 +90,6 @@ class AgentParts(Record, frozen=True, kw_only=True):
         specs = (*self.executor.specs(), *hidden_specs(self.executor.source))
         return any(spec.annotations.detach_after_s is not None for spec in specs)
 
-    @property
-    def _hook_points(self) -> HookPoints:
-        return HookPoints(
-            mutators=bool(self.mutators), request=True, finish=bool(self.hooks.finish)
-        )
-
     def start(
         self, session_id: SessionId, *, history: Iterable[Item] = (), saved: Saved | None = None
     ) -> SessionStart:
@@ -114,7 +108,6 @@ class AgentParts(Record, frozen=True, kw_only=True):
             instructions=self.instructions,
             history=history,
             config=self.config,
-            hooks=self._hook_points,
             now=self.clock.now_ms(),
         )
         return SessionStart(state, effects)
@@ -129,7 +122,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
 
     def _go_on(self, head: Head, saves: int) -> SessionStart:
         state = replace(head.state, model=self.model.name)
-        state, effects = resume(state, hooks=self._hook_points, now=self.clock.now_ms())
+        state, effects = resume(state, now=self.clock.now_ms())
         return SessionStart(state, effects, head, saves)
 
     def engine_setup(self, begin: SessionStart, parent: ParentRun | None) -> EngineSetup:

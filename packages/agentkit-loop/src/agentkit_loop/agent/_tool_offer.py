@@ -41,16 +41,15 @@ class ToolOffer:
     @contextmanager
     def request_result(self, request: ResultRequest[Any]) -> Iterator[None]:
         """Request a result of a type from the turns that run in the block."""
-        runner = self._engine.hooks
-        hooks = runner.hooks
+        hooks = self._engine.hooks.hooks
         # It is the last hook, so it sees what the host's hooks have made of a response.
-        runner.hooks = hooks.with_last(request)
+        self._engine.use_hooks(hooks.with_last(request))
         if request.tools is not None:
             self._offer(self.tools, request.tools)
         try:
             yield
         finally:
-            runner.hooks = hooks
+            self._engine.use_hooks(hooks)
             if self._result_tool is not None:
                 self._offer(self.tools, None)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from agentkit_core import ModelResponse, TurnId
 from agentkit_loop.drivers._hook_runner import HookRunner
 from agentkit_loop.drivers._host_queue import HostQueue
@@ -17,6 +19,7 @@ from agentkit_loop.drivers._instant_answers import instant_answer
 from agentkit_loop.drivers._runner import EffectRunner
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.drivers._tool_runs import ToolRuns
+from agentkit_loop.extensions._hooks import Hooks
 from agentkit_loop.kernel._effects import (
     Abort,
     AnsweredEffect,
@@ -79,11 +82,11 @@ class Engine:
     runner: EffectRunner
 
     def __init__(self, setup: EngineSetup, *, has_store: bool) -> None:
-        self.state: State = setup.state
         self.pending: list[AnsweredEffect] = []
         self.executor = setup.executor
         self.events = setup.events
         self.hooks = HookRunner(setup.hooks, setup.mutators)
+        self.state: State = replace(setup.state, hooks=self.hooks.points)
         self.tools = ToolRuns(setup, lambda: self.state, self.post, self._post_if_open)
         self.host_queue = HostQueue()
         self.outbox = Outbox(setup.saves)
@@ -156,6 +159,15 @@ class Engine:
         """End the session; a running turn is cancelled."""
         self.feed(Close(self._partial_response()))
 
+    def use_hooks(self, hooks: Hooks) -> None:
+        """Call other hooks from now on."""
+
+        def replace_hooks() -> None:
+            self.hooks.hooks = hooks
+            self.state = replace(self.state, hooks=self.hooks.points)
+
+        self.runner.call(replace_hooks)
+
     def interrupt(self) -> None:
         """Cancel the turn because an exception leaves the driver."""
         self.cancel()
@@ -204,6 +216,10 @@ class Engine:
             for effect in effects:
                 if isinstance(effect, Abort):
                     _abort(self, effect)
+            # What can be answered at once is saved together with the step that asked for it.
+            for effect in effects:
+                if isinstance(effect, Prepare | CallModel | Preflight):
+                    _answer_at_once(self, effect)
 
     def _carry_out(self, effects: Iterable[Effect]) -> None:
         """Carry out effects in order; those that take time are left in `pending`.
@@ -302,7 +318,8 @@ def _abort(engine: Engine, effect: Abort) -> None:
     engine.runner.stop(effect.id)
 
 
-def _answer_or_leave(engine: Engine, effect: Prepare | Preflight) -> None:
+def _answer_at_once(engine: Engine, effect: Prepare | CallModel | Preflight) -> bool:
+    """Queue what can be told about an effect at once; return whether there is anything."""
     answer = instant_answer(
         effect,
         engine.state,
@@ -310,10 +327,19 @@ def _answer_or_leave(engine: Engine, effect: Prepare | Preflight) -> None:
         hooks=engine.hooks,
         tools=engine.tools,
     )
-    if answer is None:
-        engine.pending.append(effect)
-    else:
+    if answer is not None:
         engine._inbox.append(answer)
+    return answer is not None
+
+
+def _answer_or_leave(engine: Engine, effect: Prepare | Preflight) -> None:
+    if not _answer_at_once(engine, effect):
+        engine.pending.append(effect)
+
+
+def _offer_and_leave(engine: Engine, effect: CallModel) -> None:
+    _answer_at_once(engine, effect)
+    engine.pending.append(effect)
 
 
 def _leave_pending(engine: Engine, effect: AnsweredEffect) -> None:
@@ -327,7 +353,7 @@ _CARRY_OUT: Final[Mapping[type[Effect], Callable[[Engine, Any], None]]] = {
     Abort: _abort,
     RunMutators: _leave_pending,
     Prepare: _answer_or_leave,
-    CallModel: _leave_pending,
+    CallModel: _offer_and_leave,
     Preflight: _answer_or_leave,
     StartTool: _leave_pending,
     StartTimer: _leave_pending,

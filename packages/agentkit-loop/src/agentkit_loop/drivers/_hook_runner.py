@@ -21,9 +21,10 @@ from agentkit_loop.kernel._inputs import (
     ModelFailed,
     ModelResponded,
     Prepared,
+    ToolsOffered,
 )
 from agentkit_loop.kernel._model_request import model_request
-from agentkit_loop.kernel._state import State
+from agentkit_loop.kernel._state import HookPoints, State
 from agentkit_tools_core import Executor, spec_digests
 
 
@@ -51,6 +52,15 @@ class HookRunner:
         return bool(self.hooks.request)
 
     @property
+    def points(self) -> HookPoints:
+        """Where the kernel has to stop for these hooks and mutators."""
+        return HookPoints(
+            mutators=bool(self._mutators),
+            request=bool(self.hooks.request),
+            finish=bool(self.hooks.finish),
+        )
+
+    @property
     def has_response_hooks(self) -> bool:
         """Whether a hook is called after each response; it may wait."""
         return bool(self.hooks.response)
@@ -67,6 +77,16 @@ class HookRunner:
         """Build the next request when no hook is called before it."""
         self._request = _build_request(state, executor)
         return Prepared(effect.id, tools=self._digests_of(self._request))
+
+    def offer_tools(self, state: State, executor: Executor) -> ToolsOffered | None:
+        """Build the request of a model call for which there was no `Prepare`.
+
+        Returns:
+            The tools that it offers; None if the last request offered the same.
+        """
+        self._request = _build_request(state, executor)
+        digests = self._digests_of(self._request)
+        return None if digests == state.tools else ToolsOffered(digests)
 
     async def run(
         self, effect: RunMutators | Prepare | CheckFinish, state: State, executor: Executor

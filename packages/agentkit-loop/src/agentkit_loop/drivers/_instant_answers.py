@@ -1,39 +1,45 @@
-"""Answers to effects that need no waiting: a request and a preflight without hooks."""
+"""Answers that need no waiting: to effects for which no hook is called, since hooks may wait."""
 
 from __future__ import annotations
 
 from agentkit_loop.drivers._effect_results import preflight_answer
 from agentkit_loop.drivers._hook_runner import HookRunner
 from agentkit_loop.drivers._tool_runs import ToolRuns
-from agentkit_loop.kernel._effects import Preflight, Prepare
+from agentkit_loop.kernel._effects import CallModel, Preflight, Prepare
 from agentkit_loop.kernel._inputs import Input
 from agentkit_loop.kernel._state import State
 from agentkit_tools_core import Executor
 
 
 def instant_answer(
-    effect: Prepare | Preflight,
+    effect: Prepare | CallModel | Preflight,
     state: State,
     *,
     executor: Executor,
     hooks: HookRunner,
     tools: ToolRuns,
 ) -> Input | None:
-    """Answer an effect at once if no hook is called for it, since hooks may wait.
+    """Return what the kernel can be told about an effect before anything is waited for.
 
     Args:
         effect: The effect.
         state: The session's present state.
         executor: Knows the tools, and checks calls.
-        hooks: Prepares requests.
+        hooks: Builds requests.
         tools: Builds the executor's view of a call.
 
     Returns:
-        The answer; None if a hook has to be called first.
+        The answer to a request or a preflight without hooks; the tools that a model call offers,
+        if they are others than before, which does not answer it. None if there is nothing to tell
+        yet.
     """
-    if isinstance(effect, Prepare):
-        return None if hooks.has_request_hooks else hooks.prepare(effect, state, executor)
-    if executor.has_hooks:
-        return None
-    verdict = executor.preflight(tools.invocation(effect), granted=effect.granted)
-    return preflight_answer(effect, verdict, executor.annotations(effect.call.name))
+    match effect:
+        case Prepare():
+            return None if hooks.has_request_hooks else hooks.prepare(effect, state, executor)
+        case CallModel():
+            return None if state.hooks.request else hooks.offer_tools(state, executor)
+        case Preflight():
+            if executor.has_hooks:
+                return None
+            verdict = executor.preflight(tools.invocation(effect), granted=effect.granted)
+            return preflight_answer(effect, verdict, executor.annotations(effect.call.name))
