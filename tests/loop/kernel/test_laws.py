@@ -43,7 +43,7 @@ def obey(seed: int) -> set[Edge]:
             assert steps < MOST_STEPS, "I-11: a cooperative host reaches idle"
         assert state is not None
         assert is_settled(state)
-        assert ledger.requested == ledger.results, "I-3"
+        assert ledger.calls.requested == ledger.calls.results, "I-3"
     except Exception as error:
         error.add_note(f"in step {steps} of walk({seed}, length={LENGTH})")
         raise
