@@ -21,6 +21,7 @@ from agentkit_loop import (
     Limits,
     LoopConfig,
     QueueMode,
+    SessionClosed,
     TurnEnd,
     TurnRunning,
     WrongModelForm,
@@ -326,3 +327,34 @@ async def test_c02_follow_ups_have_a_turn_each_or_one_together(
         answers = [item.text for item in session.transcript if item.kind == "assistant"]
         assert answers == ["first", *said]
         assert len(session.transcript) == 5 + len(said)
+
+
+@pytest.mark.parametrize("name", ["options", "tools", "thinking", "config", "model", "transcribt"])
+def test_a_setting_that_is_set_on_the_session_itself_is_an_error_and_not_lost(name: str) -> None:
+    agent = Agent(model=ScriptedModel())
+    with agent.session_blocking() as session, pytest.raises(AttributeError):
+        setattr(session, name, None)
+
+
+def test_settings_say_what_is_used() -> None:
+    agent = Agent(model=ScriptedModel("ok", name="m"), tools=[look], instructions="Be brief.")
+    with agent.session_blocking() as session:
+        settings = session.settings
+
+        assert settings.model == "m"
+        assert [item.text for item in settings.instructions] == ["Be brief."]
+        assert [spec.name for spec in settings.tools.specs()] == ["look"]
+        settings.change_model(ScriptedModel("other", name="n"))
+        assert (settings.model, session.prompt("go").text) == ("n", "other")
+
+
+def test_no_setting_can_be_changed_once_the_session_is_over() -> None:
+    with Agent(model=ScriptedModel()).session_blocking() as session:
+        session.close()
+
+        with pytest.raises(SessionClosed):
+            session.settings.thinking = ThinkingLevel.LOW
+        with pytest.raises(SessionClosed):
+            session.settings.config = LoopConfig()
+        with pytest.raises(SessionClosed):
+            session.settings.change_model(ScriptedModel())
