@@ -1,44 +1,44 @@
-"""Results: what a turn came to, and why it ended."""
+"""The result of a turn, and why the turn ended."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from msgspec import Struct
-
 from agentkit_core import Item, ProviderFailure, TurnId, Usage
+from agentkit_core.values import Record, StringEnum
 
 
-class TurnEnd(StrEnum):
+class TurnEnd(StringEnum):
     """Why a turn ended."""
 
     COMPLETED = "completed"
-    """The model answered without asking for more tools, or a tool said that this was all."""
+    """The model responded without calling a tool, or a tool or a hook ended the turn."""
     MAX_TOKENS = "max_tokens"
-    """The last answer was cut off by the output limit or the context window."""
+    """The last response was cut off, by the output limit or the context window."""
     BLOCKED = "blocked"
-    """A filter, or the model itself, refused."""
+    """A content filter, or the model itself, refused."""
     LIMIT = "limit"
-    """A limit of the run was reached; see `limit` of the result."""
+    """A limit of the run was reached; see `TurnResult.limit`."""
     CANCELLED = "cancelled"
     """The host cancelled it."""
     ERROR = "error"
-    """A model call failed for good (see `failure` of the result), or a mutator or a hook did
-    (see `error`)."""
+    """A model call failed and was not retried (see `TurnResult.failure`), or a mutator or a hook
+    failed (see `TurnResult.error`)."""
 
 
-class TurnResult(Struct, frozen=True, omit_defaults=True):
-    """What a turn came to.
+class TurnResult(Record, frozen=True, omit_defaults=True):
+    """The result of a turn.
 
     Attributes:
-        items: Everything the turn produced, in order: assistant and tool items.
-        usage: The sum over the turn's model calls, failed attempts included.
-        model_calls: How many model calls were answered.
-        tool_calls: How many tool calls were asked for.
-        limit: The name of the limit that was reached: `max_model_calls`, …
-        failure: For `error`: how the model call failed, if it was one.
-        error: For `error`: what went wrong, if it was no model call.
-        partial: For `error`: what came of the answer that failed, as far as it came.
+        turn_id: The turn.
+        end: Why the turn ended.
+        items: Everything that the turn produced, in order: assistant and tool items.
+        usage: The usage of all model calls of the turn, failed attempts included, and what its
+            tools used of models.
+        model_calls: How many model calls got a response.
+        tool_calls: How many tool calls the model made.
+        limit: The name of the limit that was reached, such as `max_model_calls`; None if none was.
+        failure: How the last model call failed; None unless one ended the turn.
+        error: What went wrong outside of model calls; None if nothing did.
+        partial: What came of the response that failed; None unless one ended the turn.
     """
 
     turn_id: TurnId
@@ -54,7 +54,7 @@ class TurnResult(Struct, frozen=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """The text of the turn's last assistant item; empty when there is none."""
+        """The text of the turn's last assistant item; empty if there is none."""
         for item in reversed(self.items):
             if item.kind == "assistant":
                 return item.text
