@@ -51,7 +51,7 @@ def test_a_decoder_that_takes_half_an_answer_for_whole_is_found() -> None:
             return Trusting(request)
 
     answer = tiny_answer("a", "b")
-    with pytest.raises(AssertionError, match="taken for whole"):
+    with pytest.raises(AssertionError, match="read as a complete one"):
         check_over_http(Projection(), answer)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from google.genai import types
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -783,6 +783,10 @@ def test_any_history_can_be_sent(profile: str, model: str) -> None:
         check_sendable(sendable(items, target), target)
 
 
+EMPTY_FILE = Item.user(File(InlineText("")))
+
+
+@example([EMPTY_FILE], "newest", NEW)
 @examples(40)
 @given(any_histories(), st.sampled_from(sorted(PROFILES)), st.sampled_from([NEW, OLD]))
 def test_whatever_the_history_google_takes_the_body(items: Any, profile: str, model: str) -> None:

@@ -1,7 +1,7 @@
-"""Checks for a projection of one's own, over real HTTP on loopback; no test framework needed.
+"""Checks for a projection of your own, over real HTTP on loopback; no test framework needed.
 
-`agentkit_core.testing` checks the laws of encoding and decoding by themselves; here they are
-tried with the transports that will carry them.
+`agentkit_core.testing` checks the laws of encoding and decoding. Here a projection is checked
+together with the transports.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from agentkit_providers.vendors._endpoint import Endpoint
 def check_over_http(
     projection: Projection, answer: Answer, request: ModelRequest | None = None
 ) -> ModelResponse:
-    """Check that a projection reads one answer alike, in whatever way it travels.
+    """Check that a projection reads an answer alike, however it is sent and read.
 
-    The answer is asked for with an event loop and without, and sent in one piece, event by
-    event and cut inside its events; all must give the same response, and equal requests equal
-    bytes. Sent without its last bytes it must not be taken for whole, unless `answer` itself is
-    a failure. Call it outside of event loops.
+    The answer is read with an event loop and without, and sent in one piece, event by event, and
+    cut within its events. The response must be the same every time, and equal requests must be
+    written as equal bytes. An answer without its second half must be a failure. Call this outside
+    of event loops.
 
     Args:
-        projection: What is checked.
-        answer: What the server says; see `agentkit_providers.replay`.
-        request: What it is asked; a short question by default.
+        projection: The projection to check.
+        answer: The server's answer; see `agentkit_providers.replay`.
+        request: The request; None for a short question.
 
     Returns:
-        The response, to look at what it says.
+        The response, so that you can check what it holds.
 
     Raises:
-        AssertionError: It says which law broke.
+        AssertionError: A law is broken; the message says which.
     """
     request = request or ModelRequest(model="checked", items=(Item.user("Say something."),))
     body = answer.body
@@ -46,11 +46,11 @@ def check_over_http(
         "cut in the middle of events": answer.cut_at(*range(7, len(body), 11)),
     }
     script = [sent for sent in ways.values() for _ in range(2)]
-    # Ended as if it were whole: that a broken connection is a failure needs no decoder.
+    # The half ends like a complete body, since a broken connection is a failure without a decoder.
     half = replace(answer, pieces=(body[: len(body) // 2],), whole=None)
     with ReplayServer([*script, half]) as server:
-        row = Endpoint(name="checked", base_url=server.url, key_required=False)
-        model = HttpModel(request.model, endpoint=row, projection=projection)
+        endpoint = Endpoint(name="checked", base_url=server.url, key_required=False)
+        model = HttpModel(request.model, endpoint=endpoint, projection=projection)
         expected: ModelResponse | None = None
         for way in ways:
             for how, response in (
@@ -60,8 +60,8 @@ def check_over_http(
                 expected = expected or response
                 assert response == expected, f"{way}, read {how}: {response} is not {expected}"
         assert expected is not None
-        sent = {asked.body for asked in server.requests}
-        assert len(sent) == 1, f"equal requests gave {len(sent)} different bodies"
+        bodies = {received.body for received in server.requests}
+        assert len(bodies) == 1, f"equal requests were written as {len(bodies)} different bodies"
         cut = model.complete_blocking(request)
-        assert cut.failure is not None, f"cut in half, the answer was taken for whole: {cut}"
+        assert cut.failure is not None, f"half of the answer was read as a complete one: {cut}"
     return expected

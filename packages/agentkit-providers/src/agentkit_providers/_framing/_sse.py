@@ -1,9 +1,8 @@
 """Server-sent events: bytes in, events out.
 
-Knows the text/event-stream format and nothing of any provider; what an event means is said
-one room further, in each protocol's `_decode`. Works on bytes throughout, since JSON readers
-take bytes, and only CR, LF and CRLF end a line: cutting a character in two or sending a raw
-U+2028 harms nothing.
+Knows the text/event-stream format and no provider; each protocol's `_decode` knows what an event
+means. Works on bytes throughout, since JSON readers take bytes and only CR, LF and CRLF end a line.
+So a character that is cut in two, or a raw U+2028, does no harm.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from msgspec import Struct
 _BOM: Final = b"\xef\xbb\xbf"
 _PLAIN: Final = b"data: "
 _BETWEEN: Final = b"\n\n" + _PLAIN
-"""What stands between two events of one data line each."""
+"""The bytes between two events of one data line each."""
 _NAMED: Final = b"event: "
 _AFTER_NAME: Final = b"\n" + _PLAIN
-"""What stands between the name of an event and its one data line."""
+"""The bytes between the name of an event and its one data line."""
 
 
 class SseEvent(Struct, frozen=True, gc=False):
-    """One event, as it was dispatched.
+    """One event.
 
     Attributes:
-        data: The payload: the event's data lines, joined by LF. UTF-8, unless the server errs.
-        event: Its name; `message` where the server gave none.
-        id: The last event id when it was dispatched; ids stay until another one comes.
+        data: The payload: the event's data lines, joined by LF. UTF-8, unless the server is wrong.
+        event: The event's name; `message` where the server sent none.
+        id: The last event id that the server had sent; empty where it had sent none.
     """
 
     data: bytes
@@ -37,23 +36,23 @@ class SseEvent(Struct, frozen=True, gc=False):
 
 
 class SseDecoder:
-    """Reads one event stream, by the WHATWG grammar, however it is cut.
+    """Reads one event stream by the WHATWG grammar, however it is cut.
 
-    Use `feed` or, where names and ids do not matter, the quicker `feed_data`; a stream may
-    be read by turns of both. Time is linear in the bytes fed, for any cut.
+    Use `feed` or, where names and ids do not matter, the faster `feed_data`; both may be used for
+    one stream. Time is linear in the bytes, for any cut.
     """
 
     def __init__(self) -> None:
         self.retry_ms: int | None = None
         """The reconnection time that the server last asked for."""
-        self._start: bytes | None = b""  # what may yet be a byte order mark; None once decided
+        self._start: bytes | None = b""  # may still become a byte order mark; None once decided
         self._after_cr = False
-        self._line: list[bytes] = []  # pieces of the line that is not ended yet
-        self._data: list[bytes] = []  # data lines of the event that is not ended yet
+        self._line: list[bytes] = []  # pieces of the line that has not ended yet
+        self._data: list[bytes] = []  # data lines of the event that has not ended yet
         self._event = b""
         self._id = b""
         self._fields_open = False
-        self._data_only = False  # whether the events that are made may be payloads alone
+        self._data_only = False  # whether payloads alone are enough
         self._between = False  # whether no event is open, and nothing is held back
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
@@ -63,13 +62,15 @@ class SseDecoder:
             chunk: Any number of bytes, cut anywhere.
         """
         self._data_only = False
-        return [SseEvent(one) if isinstance(one, bytes) else one for one in self._feed(chunk)]
+        return [
+            SseEvent(event) if isinstance(event, bytes) else event for event in self._feed(chunk)
+        ]
 
     def feed_data(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the payloads of the events that they complete."""
         if self._between and chunk[-2:] == b"\n\n" and b"\r" not in chunk:
             # Servers send whole events, and nearly all are one data line, maybe after a name. If
-            # what stands between such events accounts for every line end, there is nothing else.
+            # the bytes between such events account for every line end, there is nothing else.
             ends = chunk.count(b"\n")
             if chunk[:6] == _PLAIN:
                 if ends == 2:
@@ -82,20 +83,20 @@ class SseDecoder:
                     _, between, payload = chunk.partition(_AFTER_NAME)
                     if between:
                         return [payload[:-2]]
-                parted = [one.partition(_AFTER_NAME) for one in chunk[:-2].split(b"\n\n")]
-                if ends == 3 * len(parted) and all(
-                    name[:7] == _NAMED and between for name, between, _ in parted
+                events = [event.partition(_AFTER_NAME) for event in chunk[:-2].split(b"\n\n")]
+                if ends == 3 * len(events) and all(
+                    name[:7] == _NAMED and between for name, between, _ in events
                 ):
-                    return [payload for _, _, payload in parted]
+                    return [payload for _, _, payload in events]
         self._data_only = True
         return cast("list[bytes]", self._feed(chunk))
 
     def finish(self) -> list[SseEvent]:
-        """Take note that the stream is over; return the event that was not ended, if any.
+        """Take note that the stream is over; return the event that has not ended, if any.
 
-        The grammar discards an event without its blank line. Servers do leave out the last
-        blank line, and others are cut off in mid-event: so it is given here, apart from the
-        rest, for a caller who can tell whether the payload is whole. Calling it again
+        The grammar discards an event without a blank line after it. But some servers leave out the
+        last blank line, and other streams are cut off within an event. So the event is returned
+        here, for a caller who can find out whether its payload is complete. Calling it again
         returns nothing.
         """
         done: list[bytes | SseEvent] = []
@@ -108,7 +109,7 @@ class SseDecoder:
             self._line = []
             self._take_line(last, done)
         self._dispatch(done)
-        return [SseEvent(one) if isinstance(one, bytes) else one for one in done]
+        return [SseEvent(event) if isinstance(event, bytes) else event for event in done]
 
     def _feed(self, chunk: bytes) -> list[bytes | SseEvent]:
         done: list[bytes | SseEvent] = []
@@ -126,7 +127,7 @@ class SseDecoder:
 
     def _split(self, chunk: bytes, done: list[bytes | SseEvent]) -> None:
         if self._after_cr:
-            # The CR ended its line when it came; an LF right after it is its other half.
+            # The CR ended its line when it came; an LF right after it belongs to it.
             self._after_cr = False
             if chunk[0] == 0x0A:
                 chunk = chunk[1:]
@@ -144,7 +145,7 @@ class SseDecoder:
         if self._fields_open:
             chunk = self._close_event(chunk, done)
         if not self._id and chunk.startswith(_PLAIN):
-            # As in `feed_data`, but for the last event, which is looked at line by line.
+            # As in `feed_data`, except for the last event, which is read line by line.
             payloads = chunk[6:].split(_BETWEEN)
             rest = payloads.pop()
             if payloads and chunk.count(b"\n") == 2 * len(payloads) + rest.count(b"\n"):
@@ -158,7 +159,7 @@ class SseDecoder:
             self._line.append(last)
 
     def _close_event(self, chunk: bytes, done: list[bytes | SseEvent]) -> bytes:
-        """Take whole lines until the event that is open has ended; return what is left."""
+        """Take whole lines until the open event has ended; return the remaining bytes."""
         at = 0
         while self._fields_open:
             end = chunk.find(b"\n", at)
@@ -174,7 +175,7 @@ class SseDecoder:
             return
         name, _, value = line.partition(b":")
         take = _FIELDS.get(name)
-        if take is not None:  # others, and comments (whose name is empty), are passed over
+        if take is not None:  # others, and comments (whose name is empty), are ignored
             self._fields_open = True
             take(self, value.removeprefix(b" "))
 

@@ -1,7 +1,7 @@
-"""JSON Schema in the dialects that providers take: without references, and strict.
+"""JSON Schema in the dialects that providers accept: without references, and strict.
 
-Pure functions of a schema, which is left as it is. What a dialect cannot say without changing
-the meaning is refused with None rather than bent.
+Pure functions, which do not change the schema that they are given. Where a dialect cannot express a
+schema without changing its meaning, the result is None.
 """
 
 from __future__ import annotations
@@ -16,41 +16,47 @@ Schema = dict[str, JsonValue]
 
 REPEATS: Final = 1
 """How often `without_refs` writes a definition inside itself before it stops."""
-_MOST_NODES: Final = 20_000
-"""How large a schema may become: references into references multiply."""
+_MAX_NODES: Final = 20_000
+"""How many schemas the result may hold: references within references multiply."""
 
 _DEFINITIONS: Final = ("$defs", "definitions")
-_OF_SCHEMAS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
-"""Keywords whose value holds schemas by name; names there are no keywords."""
-_AS_THEY_ARE: Final = ("const", "default", "enum", "example", "examples", "required")
-"""Keywords whose value is data and no schema."""
+_NAMED_SCHEMAS: Final = (
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "$defs",
+    "definitions",
+)
+"""Keywords whose value holds schemas by name; the names are not keywords."""
+_DATA: Final = ("const", "default", "enum", "example", "examples", "required")
+"""Keywords whose value is data, not a schema."""
 
 
 def without_refs(schema: Mapping[str, JsonValue], *, repeats: int = REPEATS) -> Schema:
-    """Write every reference out, for dialects that have none.
+    """Replace every reference by its definition, for dialects without references.
 
-    A definition that contains itself is written inside itself `repeats` times and then ends as
-    a plain object, `{"type": "object"}`; so does what would make the schema too large, and a
-    reference that leads nowhere. What stands beside a reference (a description, a default)
-    stays, and goes before what the definition says.
+    A definition that contains itself is written inside itself `repeats` times; the next reference
+    to it becomes a plain object, `{"type": "object"}`. So does a reference that would make the
+    schema too large, or that leads nowhere. Keywords beside a reference (a description, a default)
+    are kept, and win over those of the definition.
 
     Args:
-        schema: A JSON Schema; it is not changed.
+        schema: A JSON Schema.
         repeats: How often a definition is written inside itself.
 
     Returns:
         An equal schema without `$ref`, `$defs` and `definitions`.
     """
-    return _Inlining(schema, repeats).written(schema, ())
+    return _Inliner(schema, repeats).inline(schema, ())
 
 
-class _Inlining:
+class _Inliner:
     def __init__(self, root: Mapping[str, JsonValue], repeats: int) -> None:
         self._root = root
         self._repeats = repeats
         self._nodes = 0
 
-    def written(self, schema: Mapping[str, JsonValue], inside: tuple[str, ...]) -> Schema:
+    def inline(self, schema: Mapping[str, JsonValue], inside: tuple[str, ...]) -> Schema:
         self._nodes += 1
         rest = {
             key: self._value(key, value, inside)
@@ -60,40 +66,40 @@ class _Inlining:
         ref = schema.get("$ref")
         if not isinstance(ref, str):
             return rest
-        found = self._definition(ref)
-        again = inside.count(ref) > self._repeats
-        if found is None or again or self._nodes > _MOST_NODES:
+        definition = self._definition(ref)
+        repeats_too_often = inside.count(ref) > self._repeats
+        if definition is None or repeats_too_often or self._nodes > _MAX_NODES:
             return {"type": "object", **rest}
-        return {**self.written(found, (*inside, ref)), **rest}
+        return {**self.inline(definition, (*inside, ref)), **rest}
 
     def _value(self, key: str, value: JsonValue, inside: tuple[str, ...]) -> JsonValue:
-        if key in _AS_THEY_ARE:
+        if key in _DATA:
             return value
         if isinstance(value, list):
-            return [self.written(one, inside) if isinstance(one, dict) else one for one in value]
+            return [self._inline_if_schema(entry, inside) for entry in value]
         if not isinstance(value, dict):
             return value
-        if key in _OF_SCHEMAS:
-            return {
-                name: self.written(one, inside) if isinstance(one, dict) else one
-                for name, one in value.items()
-            }
-        return self.written(value, inside)
+        if key in _NAMED_SCHEMAS:
+            return {name: self._inline_if_schema(entry, inside) for name, entry in value.items()}
+        return self.inline(value, inside)
+
+    def _inline_if_schema(self, value: JsonValue, inside: tuple[str, ...]) -> JsonValue:
+        return self.inline(value, inside) if isinstance(value, dict) else value
 
     def _definition(self, ref: str) -> Mapping[str, JsonValue] | None:
-        """Follow a reference inside the schema; others are not looked up."""
+        """Follow a reference inside the schema; None where it leads nowhere, or outside."""
         if not ref.startswith("#"):
             return None
-        found: Any = self._root
+        node: Any = self._root
         for step in filter(None, ref[1:].split("/")):
             name = unquote(step).replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
-                found = found[int(name)]
-            elif isinstance(found, dict) and name in found:
-                found = found[name]
+            if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
+                node = node[int(name)]
+            elif isinstance(node, dict) and name in node:
+                node = node[name]
             else:
                 return None
-        return found if isinstance(found, dict) else None
+        return node if isinstance(node, dict) else None
 
 
 _STRICT_FORMATS: Final = frozenset(
@@ -110,7 +116,7 @@ _STRICT_KEYWORDS: Final = frozenset(
 )
 # fmt: on
 _DROPPED: Final = frozenset(("default", "examples", "example", "$schema", "$comment", "deprecated"))
-"""Keywords that say nothing of which values are valid."""
+"""Keywords that do not affect which values are valid."""
 
 
 class _NotStrict(Exception):
@@ -118,62 +124,62 @@ class _NotStrict(Exception):
 
 
 def strict_schema(schema: Mapping[str, JsonValue]) -> Schema | None:
-    """Write a schema so that a provider can follow it to the letter.
+    """Write a schema in the strict dialect, in which providers guarantee that arguments fit.
 
-    In every object all properties are required and no others are allowed; a property that was
-    optional may be null instead, and whoever takes the arguments reads null as "not given".
+    In every object all properties are required and no others are allowed. A property that was
+    optional may be null instead; the reader of the arguments takes null as "not given".
 
     Args:
-        schema: The JSON Schema of an object; it is not changed.
+        schema: The JSON Schema of an object.
 
     Returns:
-        The strict form; None where there is none that means the same: free-form objects, values
-        of any type, `oneOf`, `allOf` of several, `not`, formats and keywords that strict mode
-        does not have. Strict mode is off then, for this schema only.
+        The strict form; None where no strict form means the same: for free-form objects, values of
+        any type, `oneOf`, `allOf` of several, `not`, and formats and keywords that strict mode does
+        not have.
     """
     try:
-        strict = _strict(dict(schema))
+        result = _strict(dict(schema))
     except (_NotStrict, RecursionError):
         return None
-    return strict if strict.get("type") == "object" and "anyOf" not in strict else None
+    return result if result.get("type") == "object" and "anyOf" not in result else None
 
 
 def _strict(schema: JsonValue) -> Schema:
     if not isinstance(schema, dict):
         raise _NotStrict
-    kept = {key: value for key, value in schema.items() if key not in _DROPPED}
-    merged = kept.pop("allOf", None)
+    strict = {key: value for key, value in schema.items() if key not in _DROPPED}
+    merged = strict.pop("allOf", None)
     if merged is not None:
         if not (isinstance(merged, list) and len(merged) == 1 and isinstance(merged[0], dict)):
             raise _NotStrict
-        if set(merged[0]) & set(kept) - {"title", "description"}:
+        if set(merged[0]) & set(strict) - {"title", "description"}:
             raise _NotStrict
-        kept = {**merged[0], **kept}
-        kept = {key: value for key, value in kept.items() if key not in _DROPPED}
-    if set(kept) - _STRICT_KEYWORDS:
+        strict = {**merged[0], **strict}
+        strict = {key: value for key, value in strict.items() if key not in _DROPPED}
+    if set(strict) - _STRICT_KEYWORDS:
         raise _NotStrict
-    if "format" in kept and kept["format"] not in _STRICT_FORMATS:
+    if "format" in strict and strict["format"] not in _STRICT_FORMATS:
         raise _NotStrict
     for name in _DEFINITIONS:
-        if isinstance(definitions := kept.get(name), dict):
-            kept[name] = {key: _strict(one) for key, one in definitions.items()}
-    if "$ref" in kept:
-        return _strict_ref(kept)
-    if isinstance(alternatives := kept.get("anyOf"), list):
-        kept["anyOf"] = [_strict(one) for one in alternatives]
-    types = kept.get("type")
-    if types is None and not {"anyOf", "enum", "const"} & set(kept):
+        if isinstance(definitions := strict.get(name), dict):
+            strict[name] = {key: _strict(entry) for key, entry in definitions.items()}
+    if "$ref" in strict:
+        return _strict_ref(strict)
+    if isinstance(alternatives := strict.get("anyOf"), list):
+        strict["anyOf"] = [_strict(alternative) for alternative in alternatives]
+    types = strict.get("type")
+    if types is None and not {"anyOf", "enum", "const"} & set(strict):
         raise _NotStrict
     named = types if isinstance(types, list) else [types]
-    if "object" in named or "properties" in kept:
-        _close_object(kept)
+    if "object" in named or "properties" in strict:
+        _close_object(strict)
     if "array" in named:
-        kept["items"] = _strict(kept.get("items"))
-    return kept
+        strict["items"] = _strict(strict.get("items"))
+    return strict
 
 
 def _strict_ref(schema: Schema) -> Schema:
-    """A reference may have nothing beside it; what describes it goes around it."""
+    """A strict reference has no keywords beside it, so its description goes around it."""
     beside = {key: value for key, value in schema.items() if key != "$ref"}
     if not beside:
         return schema
@@ -193,8 +199,8 @@ def _close_object(schema: Schema) -> None:
     if required - set(properties):
         raise _NotStrict
     schema["properties"] = {
-        name: _strict(one) if name in required else _nullable(_strict(one))
-        for name, one in properties.items()
+        name: _strict(value) if name in required else _nullable(_strict(value))
+        for name, value in properties.items()
     }
     schema["required"] = list(properties)
     schema["additionalProperties"] = False

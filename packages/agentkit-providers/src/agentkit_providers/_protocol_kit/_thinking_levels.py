@@ -1,4 +1,4 @@
-"""Thinking levels against what a model has; shared by the protocols, which know the words."""
+"""Thinking levels fitted to what a model has. Each protocol knows the words for them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ _EXTRA_LEVELS: Final = frozenset({ThinkingLevel.XHIGH, ThinkingLevel.MAX})
 def supported_level(
     asked: ThinkingLevel, level_map: Mapping[ThinkingLevel, str | None]
 ) -> ThinkingLevel:
-    """The level that a model has for the one that is asked for.
+    """Find the level that a model has in place of the one that is asked for.
 
-    The next higher one that it has, else the next lower one, else off. Levels up to `high` are
-    had unless the map says None; those above only if the map names them.
+    That is the same level or the next higher one that the model has, else the next lower one, else
+    off.
+
+    Args:
+        asked: The level that the caller asks for.
+        level_map: Words for levels; None for a level that the model does not have. A model has the
+            levels up to `high` unless the map says None, and those above only if the map has them.
     """
     place = _LEVELS.index(asked)
     for level in (*_LEVELS[place:], *reversed(_LEVELS[:place])):
@@ -37,24 +42,24 @@ TOKEN_BUDGETS: Final[Mapping[ThinkingLevel, int]] = {
     ThinkingLevel.XHIGH: 16384,
     ThinkingLevel.MAX: 16384,
 }
-"""How many tokens a level may think where a protocol takes a budget instead of a word."""
+"""How many tokens a level may use for thinking, where a protocol takes a budget."""
 
 LEAST_ANSWER: Final = 1024
-"""How many tokens a budget leaves for the answer."""
+"""How many tokens a budget leaves for the response."""
 
 
 def fitted_budget(budget: int, *, asked_tokens: int | None, most_tokens: int) -> tuple[int, int]:
     """Fit a budget for thinking into the limit on the output.
 
     Args:
-        budget: The tokens that the level stands for.
-        asked_tokens: The limit that was asked for the answer itself; None means none.
-        most_tokens: The most that the model may put out, thinking included.
+        budget: The tokens of the level.
+        asked_tokens: The caller's limit on the response itself; None for no limit.
+        most_tokens: The most that the model can put out, thinking included.
 
     Returns:
-        The limit on the output, which is the answer's and the budget together where the model
-        allows it; and the budget, cut so that the answer has at least `LEAST_ANSWER` tokens, or
-        what was asked for it where that is less.
+        Two numbers. The limit on the output: the caller's limit and the budget together, or
+        `most_tokens` where that is less. And the budget, cut so that the response has at least
+        `LEAST_ANSWER` tokens, or the caller's limit where that is less.
     """
     limit = most_tokens if asked_tokens is None else min(asked_tokens + budget, most_tokens)
     least = LEAST_ANSWER if asked_tokens is None else min(asked_tokens, LEAST_ANSWER)

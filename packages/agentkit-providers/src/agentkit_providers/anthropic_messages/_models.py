@@ -1,8 +1,8 @@
-"""What a model takes, read from its name: Anthropic's models differ by family and version.
+"""What a model accepts, read from its name: Anthropic's models differ by family and version.
 
-Names are taken as vendors write them: `claude-opus-4-6`, `claude-3-7-sonnet@20250219`,
-`anthropic/claude-haiku-4.5`. Other names than Claude's belong to compatible servers. As of
-November 2026, from the vendor's model pages and migration guides.
+Vendors write the names in different ways: `claude-opus-4-6`, `claude-3-7-sonnet@20250219`,
+`anthropic/claude-haiku-4.5`. Models with other names belong to compatible servers. From the
+vendor's model pages and migration guides, as of November 2026.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ _ALWAYS_THINKING: Final = ("fable", "mythos")
 
 
 class Traits(Struct, frozen=True, kw_only=True):
-    """What one model takes.
+    """What one model accepts.
 
     Attributes:
-        levels: Levels that the model has beyond the usual ones, has not, or calls otherwise.
-        max_output_tokens: The most that it puts out, thinking included.
-        sampling: Whether it takes `temperature` and `top_p`.
-        both_samplings: Whether it takes the two together.
-        forced_tools: Whether a call of a tool may be required.
-        interleaves: Whether it thinks between calls only if a beta is asked for.
+        thinking: How the model is told how much to think.
+        levels: Words for levels that differ from the default, and None for levels that the model
+            does not have.
+        max_output_tokens: The most that the model puts out, thinking included.
+        sampling: Whether the model accepts `temperature` and `top_p`.
+        both_samplings: Whether it accepts both together.
+        forced_tools: Whether a tool call may be required.
+        interleaves: Whether it needs a beta to think between calls.
     """
 
     thinking: ThinkingStyle = ThinkingStyle.BUDGET
@@ -47,16 +49,16 @@ class Traits(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=256)
 def traits_of(model: str) -> Traits:
-    """Say what a model takes, as far as its name tells."""
+    """Read from a model's name what the model accepts."""
     name = model.lower()
     if "claude" not in name:
         return Traits()
-    found = _NAME.search(name)
-    if found is None:
+    match = _NAME.search(name)
+    if match is None:
         family, version = name, _NEWEST
     else:
-        family = found["family"] or found["family_after"] or ""
-        version = (int(found["major"]), int(found["minor"] or 0))
+        family = match["family"] or match["family_after"] or ""
+        version = (int(match["major"]), int(match["minor"] or 0))
     if version < (3, 7):
         most = 8192 if version == (3, 5) else 4096
         return Traits(thinking=ThinkingStyle.NONE, max_output_tokens=most)

@@ -1,8 +1,7 @@
 """How a vendor's Messages differ from Anthropic's: a row of data, no code.
 
-The defaults are Anthropic's own; each field says who needs another value. What differs from
-model to model is known by the model's name (see `_models`), and each field of that can be
-overridden here.
+The defaults are Anthropic's own; each field says which vendors need another value. What differs
+between models is read from the model's name (see `_models`), and can be overridden here.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ class ThinkingStyle(StrEnum):
     """How a model is told how much to think."""
 
     NONE = "none"
-    """Not at all: the model cannot, or takes no word for it."""
+    """Not at all: the model cannot think, or has no field for it."""
     BUDGET = "budget"
     """`thinking: {type: enabled, budget_tokens}`: Claude 3.7 to 4.5, most compatible servers."""
     ADAPTIVE = "adaptive"
@@ -27,42 +26,45 @@ class ThinkingStyle(StrEnum):
 
 
 class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one vendor wants and does in its own way.
+    """How one vendor differs from Anthropic.
 
     Attributes:
         path: Below the base URL; `{model}` is replaced. Vertex: `/{model}:rawPredict`.
-        streamed_path: The path of requests for a stream, where it is another. Vertex.
+        streamed_path: The path of requests for a stream; None for the same path. Vertex:
+            `/{model}:streamRawPredict`.
         version: The version of the protocol; Vertex: `vertex-2023-10-16`.
-        version_in_body: Whether the body says `anthropic_version` and no `model`, instead of a
-            header. Vertex.
-        betas: Betas that every request opts into, in one `anthropic-beta` header.
-        known_betas: Whether features opt into the betas they need by themselves. False: servers
-            that refuse betas they do not know.
-        default_max_tokens: The limit on the output where none is asked for, since the protocol
-            wants one; a model whose own limit is lower gets that.
-        max_output_tokens: The most that the model puts out, thinking included.
-        sampling: Whether `temperature` and `top_p` may be sent.
-        forced_tools: Whether a call of a tool may be required.
-        thinking_style: None goes by the model's name.
-        thinking_level_map: Another effort for a level, or None where a model does not have it; for
-            `off`, another type of thinking than `disabled`. Laid over what is known by the model's
-            name.
-        thinking_budgets: Other budgets than the usual ones, in tokens.
-        thinking_display: `summarized` or `omitted`; None leaves it to the model, and newer ones
+        version_in_body: Whether the version is in the body as `anthropic_version`, instead of in a
+            header, and `model` is left out. True: Vertex.
+        betas: Betas that every request opts into, in the header `anthropic-beta`.
+        known_betas: Whether requests opt into the betas that their features need. False: servers
+            that refuse unknown betas.
+        default_max_tokens: The limit on the output where the caller gives none, since the protocol
+            requires one. A model with a lower limit gets its own.
+        max_output_tokens: The most that the model puts out, thinking included; None goes by the
+            model's name.
+        sampling: Whether `temperature` and `top_p` may be sent; None goes by the model's name.
+        forced_tools: Whether a tool call may be required; None goes by the model's name.
+        thinking_style: How the model is told how much to think; None goes by the model's name.
+        thinking_level_map: Another effort for a level, or None for a level that the model does not
+            have; for `off`, another type of thinking than `disabled`. Merged over what the model's
+            name says.
+        thinking_budgets: Other budgets for levels than the default ones, in tokens.
+        thinking_display: `summarized` or `omitted`; None leaves it to the model, and newer models
             omit the text.
         unsigned_thinking: Whether a model's own thinking goes back to it without a signature. True:
-            servers that sign nothing (llama.cpp, MiniMax).
-        supports_strict_mode: Whether tools may say `strict`. False: compatible servers.
+            servers without signatures (llama.cpp, MiniMax).
+        supports_strict_mode: Whether tools may have `strict`. False: compatible servers.
         parallel_tools: Whether `disable_parallel_tool_use` may be sent. False: servers that refuse
-            what they do not know.
-        json_schema: Whether the answer's format may be a schema. False: compatible servers.
+            unknown fields.
+        json_schema: Whether the response format may be a schema. False: compatible servers.
         cache_control: Whether cache marks are understood. False: servers that refuse unknown
             fields.
         cache_1h: Whether a cached prefix may be kept for an hour.
-        media: Modalities that user messages and results may hold; empty for text-only models.
+        media: Modalities that user messages and tool results may hold; empty for text-only models.
         files: Whether `document` blocks are understood. False: compatible servers.
-        call_ids: Which call ids are accepted.
-        cost_currency: The currency of `usage.cost`, where that is money: `USD` at OpenRouter.
+        call_ids: Which call ids are valid.
+        cost_currency: The currency of `usage.cost`; None where that is not money. `USD`:
+            OpenRouter.
     """
 
     # Where requests go, and what they say of the protocol.

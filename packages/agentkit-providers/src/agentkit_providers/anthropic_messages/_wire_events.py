@@ -1,9 +1,9 @@
-"""What comes over the wire of Messages: the vendor's names, and nothing else.
+"""The JSON of responses in Messages, with the vendor's names.
 
 A stream is a `message_start`, blocks that start, grow and stop, a `message_delta` with the stop
-reason, and a `message_stop`; `ping` and whatever comes new stand between. A whole answer is the
-message with its blocks. Blocks stay untyped, for most of their kinds are kept as they are.
-Fields that nobody reads are not declared: skipping one costs a tenth of decoding it.
+reason, and a `message_stop`; `ping` and unknown types stand between. A whole response is the
+message with its blocks. Blocks are untyped, since most types of blocks are kept as they are. Fields
+that are not used are not declared: skipping one costs a tenth of decoding it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 
 class Delta(Struct, gc=False):
-    """What a block gained; in a `message_delta`, what the message gained at its end."""
+    """What an event adds to a block; in a `message_delta`, what it adds to the message."""
 
     type: str | None = None
     text: str | None = None
@@ -68,7 +68,7 @@ MESSAGE: Final = msgspec.json.Decoder(Message | None)
 BLOCK_DELTAS: Final = frozenset(
     {"text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"}
 )
-"""Deltas that `Delta` has all fields of; those of other types are read anew, with all fields."""
+"""Types of deltas of which `Delta` has all fields; others are read again with all fields."""
 
 BLOCK_OF_DELTA: Final = {
     "text_delta": "text",

@@ -1,7 +1,7 @@
-"""What goes over the wire of Messages: the vendor's names, and nothing else.
+"""The JSON of requests in Messages, with the vendor's names.
 
-The order of the fields is the order in which they are written, so that equal messages are
-equal bytes. Where a cached prefix ends, `cache_control` is added to the bytes of a block.
+Fields are written in the order in which they are declared, so that equal messages are equal bytes.
+At the end of a cached prefix, `cache_control` is added to the bytes of a block.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Base64Source(Struct, tag_field="type", tag="base64"):
 
 
 class UrlSource(Struct, tag_field="type", tag="url"):
-    """Content by its address."""
+    """Content by its URL."""
 
     url: str
 
@@ -58,24 +58,24 @@ class DocumentBlock(Struct, omit_defaults=True, tag_field="type", tag="document"
 
 
 ContentBlock = TextBlock | ImageBlock | DocumentBlock
-"""A block of what a user says or a tool gives."""
+"""A block of a user message or a tool result."""
 
 
 class ThinkingBlock(Struct, tag_field="type", tag="thinking"):
-    """What the model thought, with the signature that proves it."""
+    """Reasoning of the model, with its signature."""
 
     thinking: str
     signature: str
 
 
 class RedactedThinkingBlock(Struct, tag_field="type", tag="redacted_thinking"):
-    """What the model thought, encrypted."""
+    """Encrypted reasoning of the model."""
 
     data: str
 
 
 class ToolUseBlock(Struct, tag_field="type", tag="tool_use"):
-    """A call that the model made."""
+    """A tool call of the model."""
 
     id: str
     name: str
@@ -83,7 +83,7 @@ class ToolUseBlock(Struct, tag_field="type", tag="tool_use"):
 
 
 class ToolResultBlock(Struct, omit_defaults=True, tag_field="type", tag="tool_result"):
-    """What a tool gave."""
+    """The result of a tool call."""
 
     tool_use_id: str
     content: str | list[ContentBlock]
@@ -91,11 +91,11 @@ class ToolResultBlock(Struct, omit_defaults=True, tag_field="type", tag="tool_re
 
 
 AnyBlock = ContentBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock | ToolResultBlock
-"""A block that has a type here; others are written as they were read."""
+"""A block with a struct here; others go back as they came."""
 
 
 class ToolParam(Struct, omit_defaults=True):
-    """A tool as it is offered."""
+    """A tool that the request offers."""
 
     name: str
     description: str | None = None

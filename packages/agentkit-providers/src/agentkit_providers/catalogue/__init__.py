@@ -1,4 +1,4 @@
-"""The catalogue: what is known of models, and what their answers cost."""
+"""The catalogue: what is known of models, and what their responses cost."""
 
 from agentkit_providers.catalogue._card import ModelCard, Prices, PriceTier, Rates
 from agentkit_providers.catalogue._catalogue import Catalogue, default_catalogue

@@ -1,7 +1,7 @@
-"""What is known of one model, as data: what it takes, how much of it, how it thinks, its prices.
+"""What is known of one model, as data: its media, its limits, how it thinks, its prices.
 
-Every fact may be unknown, and a model without a card works too: a card only saves a request
-that the provider would refuse, and knows what an answer cost.
+Every fact may be unknown, and a model without a card works too. A card avoids requests that the
+provider would refuse, and makes it possible to say what a response cost.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from agentkit_core import Modality, ThinkingLevel
 
 
 class Rates(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a million tokens cost, by what became of them.
+    """What a million tokens cost, by kind.
 
     Attributes:
-        input_per_mtok: Prompt tokens that no cache served.
-        output_per_mtok: Tokens of the answer, reasoning included.
-        cache_read_per_mtok: Prompt tokens that a cache served; None is as `input_per_mtok`.
-        cache_write_per_mtok: Prompt tokens that a cache took in; None is as `input_per_mtok`.
-        cache_write_1h_per_mtok: Those of them that it keeps for an hour; None is twice
+        input_per_mtok: For prompt tokens that did not come from a cache.
+        output_per_mtok: For tokens of the response, reasoning included.
+        cache_read_per_mtok: For prompt tokens that came from a cache; None is `input_per_mtok`.
+        cache_write_per_mtok: For prompt tokens that were written to a cache; None is
+            `input_per_mtok`.
+        cache_write_1h_per_mtok: For those of them that are kept for an hour; None is twice
             `input_per_mtok`.
     """
 
@@ -34,26 +35,39 @@ class Rates(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PriceTier(Rates, frozen=True, kw_only=True, omit_defaults=True):
-    """The rates of requests with a long prompt; they hold for all tokens of such a request.
+    """The rates of requests with a long prompt. They apply to all tokens of such a request.
 
     Attributes:
-        above_prompt_tokens: They hold from the next token on: a prompt of just as many has the
-            lower rates.
+        above_prompt_tokens: They apply to prompts with more tokens than this; a prompt with exactly
+            as many has the lower rates.
+        input_per_mtok: For prompt tokens that did not come from a cache.
+        output_per_mtok: For tokens of the response, reasoning included.
+        cache_read_per_mtok: For prompt tokens that came from a cache; None is `input_per_mtok`.
+        cache_write_per_mtok: For prompt tokens that were written to a cache; None is
+            `input_per_mtok`.
+        cache_write_1h_per_mtok: For those of them that are kept for an hour; None is twice
+            `input_per_mtok`.
     """
 
     above_prompt_tokens: int
 
 
 class Prices(Rates, frozen=True, kw_only=True, omit_defaults=True):
-    """What a model costs. Tokens alone: what vendors take for searches and the like is not here.
+    """What the tokens of a model cost. What vendors charge for searches and the like is left out.
 
     Attributes:
+        input_per_mtok: For prompt tokens that did not come from a cache.
+        output_per_mtok: For tokens of the response, reasoning included.
+        cache_read_per_mtok: For prompt tokens that came from a cache; None is `input_per_mtok`.
+        cache_write_per_mtok: For prompt tokens that were written to a cache; None is
+            `input_per_mtok`.
+        cache_write_1h_per_mtok: For those of them that are kept for an hour; None is twice
+            `input_per_mtok`.
         currency: ISO 4217.
-        tiers: For long prompts, in any order; the one with the highest limit below the prompt
-            holds.
-        service_tiers: The vendor's service tiers (`flex`, `priority`) and the factor on the whole
-            price; None where another price holds that is not known, and 1 for those that are not
-            named.
+        tiers: The rates for long prompts, in any order. Of the tiers whose limit the prompt
+            exceeds, the one with the highest limit applies.
+        service_tiers: For the vendor's service tiers (`flex`, `priority`), the factor on the whole
+            price; None where the price is not known. The factor of other service tiers is 1.
     """
 
     currency: str = "USD"
@@ -62,23 +76,24 @@ class Prices(Rates, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One model of one vendor. None and empty mean that it is not known.
+    """One model of one vendor. None and empty mean that a fact is not known.
 
     Attributes:
         vendor: The vendor's name among the endpoints.
-        id: The model's id, as the vendor knows it, without the date of a snapshot.
-        name: What people call it.
-        api: The protocol in which the vendor offers all that it can do.
-        media_in: What it can be sent besides text.
-        media_out: What it can answer with besides text.
-        context_window: How many tokens prompt and answer may have together.
-        max_output_tokens: How many the answer may have, reasoning included.
-        reasoning: Whether it can think before it answers.
-        thinking_levels: The vendor's word for a level, or None where the model lacks it. Levels up
-            to `high` that are not named are had by their own names, `xhigh` and `max` are not.
+        id: The model's id, as the vendor names it, without the date of a snapshot.
+        name: The model's name for people.
+        api: The protocol in which the vendor offers everything that the model can do.
+        media_in: What the model can be sent besides text.
+        media_out: What the model can respond with besides text.
+        context_window: How many tokens prompt and response may have together.
+        max_output_tokens: How many tokens the response may have, reasoning included.
+        reasoning: Whether the model can think before it responds.
+        thinking_levels: The vendor's words for levels; None for a level that the model lacks. Of
+            the levels that are not in it, the model has those up to `high`, under their own names.
         sampling: Whether `temperature` and `top_p` may be sent.
-        source: Where this is written.
-        checked_on: When it was read there.
+        prices: What the model's tokens cost.
+        source: Where these facts are published.
+        checked_on: When they were read there.
     """
 
     vendor: str
@@ -98,7 +113,7 @@ class ModelCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def thinking_level_map(self) -> dict[ThinkingLevel, str | None]:
-        """The levels in the form that protocols take; a model that cannot think has only `off`."""
+        """The levels in the form of the protocols' quirks; only `off` without reasoning."""
         if self.reasoning is False:
-            return {one: None for one in ThinkingLevel if one is not ThinkingLevel.OFF}
+            return {level: None for level in ThinkingLevel if level is not ThinkingLevel.OFF}
         return self.thinking_levels

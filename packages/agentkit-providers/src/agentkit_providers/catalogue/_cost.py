@@ -1,4 +1,4 @@
-"""What tokens cost: exact, in decimals."""
+"""What tokens cost, in exact decimals."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ONE: Final = Decimal(1)
 def cost(
     usage: TokenUsage, card: ModelCard, *, service_tier: str | None = None
 ) -> CostUsage | None:
-    """Say what the tokens of one request cost.
+    """Compute what the tokens of one request cost.
 
-    Of a sum over requests it may be wrong: the rates can depend on the length of each prompt.
+    Use it for each request, not for sums: the rates can depend on the length of each prompt.
 
     Args:
-        usage: The request's tokens. What is not reported counts as none.
-        card: The model that was asked.
-        service_tier: The service tier that the answer was given in, in the vendor's word.
+        usage: The request's tokens. Counts that are not reported are taken as 0.
+        card: The model.
+        service_tier: In which service tier the response was given, in the vendor's word.
 
     Returns:
-        The price, or None where it is not known: the card has none, none for the service tier,
+        The price; None where it is not known: the card has no prices, or none for the service tier,
         or no count is reported.
     """
     prices = card.prices
@@ -35,26 +35,26 @@ def cost(
     if factor is None:
         return None
     rates = _rates(prices, usage.prompt or 0)
-    # As a share of the writes, whatever a server says.
-    kept_1h = min(usage.cache_write_1h or 0, usage.cache_write or 0)
+    # Never more than all writes, whatever a server reports.
+    write_1h = min(usage.cache_write_1h or 0, usage.cache_write or 0)
     counts = (
         (usage.input or 0, rates.input_per_mtok),
         (usage.output or 0, rates.output_per_mtok),
         (usage.cache_read or 0, _or(rates.cache_read_per_mtok, rates.input_per_mtok)),
         (
-            (usage.cache_write or 0) - kept_1h,
+            (usage.cache_write or 0) - write_1h,
             _or(rates.cache_write_per_mtok, rates.input_per_mtok),
         ),
-        (kept_1h, _or(rates.cache_write_1h_per_mtok, 2 * rates.input_per_mtok)),
+        (write_1h, _or(rates.cache_write_1h_per_mtok, 2 * rates.input_per_mtok)),
     )
     amount = sum((count * rate for count, rate in counts), start=Decimal(0)) / _MILLION
     return CostUsage({prices.currency: amount * factor})
 
 
 def _rates(prices: Prices, prompt_tokens: int) -> Rates:
-    """The rates of a request: those of the highest tier that its prompt goes beyond."""
-    beyond = [tier for tier in prices.tiers if prompt_tokens > tier.above_prompt_tokens]
-    return max(beyond, key=lambda tier: tier.above_prompt_tokens, default=prices)
+    """The rates of a request: those of the highest tier whose limit its prompt exceeds."""
+    exceeded = [tier for tier in prices.tiers if prompt_tokens > tier.above_prompt_tokens]
+    return max(exceeded, key=lambda tier: tier.above_prompt_tokens, default=prices)
 
 
 def _or(rate: Decimal | None, otherwise: Decimal) -> Decimal:

@@ -1,4 +1,4 @@
-"""A decoder that knows prices: it adds to each report of usage what that much costs."""
+"""A decoder that adds prices: it adds to each usage report what the tokens cost."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from agentkit_providers.catalogue._cost import cost
 
 Events = tuple[ModelEvent, ...]
 ServiceTier = Callable[[MetadataMap], str | None]
-"""Reads the service tier of an answer from the metadata of its last event."""
+"""Reads the service tier of a response from the metadata of its last event."""
 
-_LOOKED_AT: Final = frozenset({UsageReported, ResponseFinished, ResponseFailed})
+_RELEVANT: Final = frozenset({UsageReported, ResponseFinished, ResponseFailed})
 
 
 class PricedDecoder:
-    """Decodes as another decoder does, and prices what that one reports.
+    """Decodes like another decoder, and adds prices to its usage reports.
 
-    A price that the provider itself reports stays. Prices come with each report and not at the
-    end alone, so that an answer which is cancelled has one too.
+    A price that the provider itself reports is kept. Prices come with each report, not only at the
+    end, so that a cancelled response has one too.
 
     Args:
-        decoder: Reads the answer.
-        card: The model that answers; its prices are known.
-        service_tier: Where the protocol tells service tiers, how to read them.
+        decoder: Decodes the response.
+        card: The model's card, which has prices.
+        service_tier: Reads the response's service tier; None where the protocol has none.
     """
 
     def __init__(
@@ -44,21 +44,21 @@ class PricedDecoder:
         self._card = card
         self._service_tier = service_tier
         self._usage = Usage()
-        """All that was reported, without our own prices."""
+        """Everything that was reported, without our own prices."""
 
     def feed(self, chunk: bytes, /) -> Events:
         """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""
         events = self._decoder.feed(chunk)
         for event in events:
-            if type(event) in _LOOKED_AT:
-                return tuple(self._priced(events))
+            if type(event) in _RELEVANT:
+                return tuple(self._with_prices(events))
         return events
 
     def finish(self) -> Events:
         """Take note that the body is over; see `agentkit_core.provider.ResponseDecoder`."""
-        return tuple(self._priced(self._decoder.finish()))
+        return tuple(self._with_prices(self._decoder.finish()))
 
-    def _priced(self, events: Events) -> Iterator[ModelEvent]:
+    def _with_prices(self, events: Events) -> Iterator[ModelEvent]:
         for event in events:
             if isinstance(event, UsageReported):
                 self._usage = self._usage.updated_by(event.usage)
@@ -67,11 +67,11 @@ class PricedDecoder:
                     usage = replace(event.usage, cost=amount, priced_requests=1)
                     event = UsageReported(usage)
             elif isinstance(event, ResponseFinished | ResponseFailed):
-                yield from self._at_the_end(event.metadata)
+                yield from self._corrections(event.metadata)
             yield event
 
-    def _at_the_end(self, metadata: MetadataMap) -> Iterator[UsageReported]:
-        """Correct the price where the answer turns out to be of another service tier."""
+    def _corrections(self, metadata: MetadataMap) -> Iterator[UsageReported]:
+        """Correct the price where the response was given in another service tier."""
         tier = None if self._service_tier is None else self._service_tier(metadata)
         if tier is None:
             return

@@ -1,7 +1,7 @@
-"""A decoder that knows the model's context window, and notices when a request did not fit it.
+"""A decoder that knows the model's context window, and detects requests that did not fit it.
 
-Some servers cut what is too long and answer all the same, as if nothing had been. The counts
-show it: a prompt larger than the window, or one that fills it and leaves no answer.
+Some servers cut a prompt that is too long, and respond as if nothing had happened. The counts show
+it: the prompt is larger than the window, or it fills the window and leaves no room for a response.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from agentkit_core.provider import (
 
 Events = tuple[ModelEvent, ...]
 
-_LOOKED_AT: Final = frozenset({UsageReported, ResponseFinished})
+_RELEVANT: Final = frozenset({UsageReported, ResponseFinished})
 _FULL: Final = 0.99
-"""From which share of the window on a prompt that leaves no answer has filled it."""
+"""From which share of the window on a prompt without a response has filled the window."""
 
 
 class WindowDecoder:
-    """Decodes as another decoder does; an answer to a request that did not fit is a failure.
+    """Decodes like another decoder, but a response to a prompt that did not fit is a failure.
 
     Args:
-        decoder: Reads the answer.
-        context_window: How many tokens prompt and answer may have together.
+        decoder: Decodes the response.
+        context_window: How many tokens prompt and response may have together.
     """
 
     def __init__(self, decoder: ResponseDecoder, context_window: int) -> None:
@@ -40,19 +40,19 @@ class WindowDecoder:
 
     def feed(self, chunk: bytes, /) -> Events:
         """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""
-        return self._looked_at(self._decoder.feed(chunk))
+        return self._checked(self._decoder.feed(chunk))
 
     def finish(self) -> Events:
         """Take note that the body is over; see `agentkit_core.provider.ResponseDecoder`."""
-        return self._looked_at(self._decoder.finish())
+        return self._checked(self._decoder.finish())
 
-    def _looked_at(self, events: Events) -> Events:
+    def _checked(self, events: Events) -> Events:
         for event in events:
-            if type(event) in _LOOKED_AT:
-                return tuple(map(self._judged, events))
+            if type(event) in _RELEVANT:
+                return tuple(map(self._check, events))
         return events
 
-    def _judged(self, event: ModelEvent) -> ModelEvent:
+    def _check(self, event: ModelEvent) -> ModelEvent:
         if isinstance(event, UsageReported):
             self._usage = self._usage.updated_by(event.usage)
         elif isinstance(event, ResponseFinished) and self._overflows(event.finish_reason):
@@ -73,7 +73,7 @@ class WindowDecoder:
         return ProviderFailure(
             kind=FailureKind.CONTEXT_LENGTH,
             message=f"the prompt had {prompt} tokens and does not fit the model's context window "
-            f"of {self._window}; the provider answered all the same",
+            f"of {self._window}, although the provider responded; shorten the prompt",
             tokens=prompt,
             token_limit=self._window,
         )

@@ -1,8 +1,8 @@
-"""Cards from the data of `genai-prices`, which is kept up to date; needs the `prices` extra.
+"""Cards from the data of `genai-prices`, which is updated often; needs the `prices` extra.
 
     model = connect("groq:openai/gpt-oss-120b", card=card("groq", "openai/gpt-oss-120b"))
 
-It knows prices and context windows. What the built-in card of a model says besides stays.
+The data has prices and context windows. All other facts come from the built-in card of a model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ except ImportError as error:
 __all__ = ["card"]
 
 _THEIR_NAMES: Final = {"xai": "x-ai", "moonshot": "moonshotai"}
-"""Vendors who have another name there."""
+"""Vendors that have another name there."""
 _RATES: Final = {
     "input_per_mtok": "input_mtok",
     "output_per_mtok": "output_mtok",
@@ -44,32 +44,32 @@ def card(vendor: str, model: str, *, at: datetime | None = None) -> ModelCard | 
 
     Args:
         vendor: The vendor's name among the endpoints.
-        model: The model's id, as the vendor knows it.
-        at: The moment whose prices are wanted, with its time zone; None is now. Some vendors'
-            prices depend on the time of day.
+        model: The model's id, as the vendor names it.
+        at: The time of the prices, with its time zone; None is now. The prices of some vendors
+            depend on the time of day.
 
     Returns:
-        None where the vendor or the model is not known there.
+        The card; None where the vendor or the model is not known there.
     """
     theirs = _THEIR_NAMES.get(vendor, vendor)
     try:
-        _, found = get_snapshot().find_provider_model(model, None, theirs, None)
+        _, info = get_snapshot().find_provider_model(model, None, theirs, None)
     except LookupError:
         return None
     at = at or datetime.now(tz=UTC)
     known = default_catalogue().find(vendor, model) or ModelCard(vendor=vendor, id=model)
     return replace(
         known,
-        name=known.name or found.name or "",
-        context_window=found.context_window or known.context_window,
-        prices=_prices(found, at),
+        name=known.name or info.name or "",
+        context_window=info.context_window or known.context_window,
+        prices=_prices(info, at),
         source=f"genai-prices {genai_prices.__version__}",
         checked_on=at.date(),
     )
 
 
-def _prices(found: ModelInfo, at: datetime) -> Prices | None:
-    listed = found.get_prices(at)
+def _prices(info: ModelInfo, at: datetime) -> Prices | None:
+    listed = info.get_prices(at)
     rates = _rates(listed)
     if rates is None:
         return None
@@ -82,23 +82,23 @@ def _prices(found: ModelInfo, at: datetime) -> Prices | None:
         }
     )
     tiers = (
-        PriceTier(above_prompt_tokens=start, **beyond)
+        PriceTier(above_prompt_tokens=start, **tier_rates)
         for start in starts
-        if (beyond := _rates(listed, start + 1)) is not None
+        if (tier_rates := _rates(listed, start + 1)) is not None
     )
     prices = Prices(**rates)  # type: ignore[arg-type]
-    factors = _service_tiers(found, at, rates)
+    factors = _service_tiers(info, at, rates)
     return replace(prices, tiers=tuple(tiers), service_tiers=factors)
 
 
 def _service_tiers(
-    found: ModelInfo, at: datetime, rates: dict[str, Decimal]
+    info: ModelInfo, at: datetime, rates: dict[str, Decimal]
 ) -> dict[str, Decimal | None]:
-    """The factors of service tiers; None where it is not the same for input and output."""
-    names = {variant.when.get("service_tier") for variant in found.price_variants or ()}
+    """The factors of service tiers; None where input and output have different factors."""
+    names = {variant.when.get("service_tier") for variant in info.price_variants or ()}
     factors: dict[str, Decimal | None] = {}
     for name in sorted(name for name in names if name):
-        other = _rates(found.get_prices(at, {"service_tier": name}))
+        other = _rates(info.get_prices(at, {"service_tier": name}))
         if other is None or other == rates:
             continue
         factor = other["input_per_mtok"] / (rates["input_per_mtok"] or 1)
@@ -108,13 +108,13 @@ def _service_tiers(
 
 
 def _rates(listed: ModelPrice, prompt_tokens: int = 0) -> dict[str, Decimal] | None:
-    """What a million tokens cost in a request with that long a prompt; None if not known."""
+    """What a million tokens cost in a request with a prompt of that length; None if not known."""
     rates: dict[str, Decimal] = {}
     for ours, theirs in _RATES.items():
         price = getattr(listed, theirs)
         if isinstance(price, TieredPrices):
-            beyond = [tier for tier in price.tiers if prompt_tokens > tier.start]
-            price = beyond[-1].price if beyond else price.base
+            exceeded = [tier for tier in price.tiers if prompt_tokens > tier.start]
+            price = exceeded[-1].price if exceeded else price.base
         if price is not None:
             rates[ours] = price
     return rates if {"input_per_mtok", "output_per_mtok"} <= rates.keys() else None

@@ -46,7 +46,9 @@ def file_part(file: File) -> Part:
     """
     data = file.data
     if isinstance(data, InlineText):
-        return Part(text=f"[File {file.name}]\n{data.text}" if file.name else data.text)
+        if file.name:
+            return Part(text=f"[File {file.name}]\n{data.text}")
+        return Part(text=data.text or "(file is empty)")  # the vendor refuses an empty text
     return data_part(data, file.mime_type or "", default_type="application/pdf")
 
 

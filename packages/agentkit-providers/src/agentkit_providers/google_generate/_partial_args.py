@@ -1,8 +1,8 @@
-"""A call's arguments that come value by value, each with the JSON path to where it belongs.
+"""A call's arguments that come value by value, each with the JSON path of its place.
 
-The values become an object, and JSON text that grows as they come, which is what our deltas
-carry. The text can only grow at its end: a value for a place that is closed already makes the
-object alone stand from then on.
+The values become an object, and a JSON text that grows with them, which our deltas carry. The text
+can grow only at its end. Once a value comes for a place that is closed already, only the object is
+valid.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _STEP: Final = re.compile(
     r"""\.([^.\[\]]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]"""
 )
 _ESCAPED: Final = re.compile(r"\\(.)")
-_MOST_STEPS: Final = 64
-_MOST_MISSING: Final = 1000
-"""How many entries of a list may be missing before one that comes."""
+_MAX_STEPS: Final = 64
+_MAX_MISSING: Final = 1000
+"""How many entries of a list may be missing before an entry that comes."""
 
 Step = str | int
-"""A name in an object, or a place in a list."""
+"""A name in an object, or an index in a list."""
 
 
 class PartialArgs:
@@ -36,61 +36,70 @@ class PartialArgs:
         self.value: dict[str, JsonValue] = {}
         """The arguments so far."""
         self.error: str | None = None
-        """Why they are not what the model meant; None while they are."""
+        """Why the arguments are not what the model meant; None while they are."""
         self.appendable = True
-        """Whether the text can still grow; if not, `value` takes its place."""
+        """Whether the text can still grow; if not, `value` replaces it."""
         self._text = _GrowingText()
         self._open: tuple[Step, ...] | None = None
-        """Where a text stands that goes on."""
+        """The place of a text that continues."""
 
-    def take(self, given: PartialArg) -> str:
+    def take(self, argument: PartialArg) -> str:
         """Take one value, or a piece of a text.
 
         Returns:
-            The JSON text that it adds; nothing to go by once `appendable` is false.
+            The JSON text that it adds; empty once `appendable` is false.
         """
-        path = _steps(given.json_path)
+        path = _parse_path(argument.json_path)
         if not path or not isinstance(path[0], str):
-            self.error = f"the arguments have a value at {given.json_path!r}, which is no place"
+            self.error = f"{argument.json_path!r} is not a valid path to one of the arguments"
             return ""
-        value, more = _value(given), given.will_continue is True
-        goes_on = path == self._open
+        value, more = _value(argument), argument.will_continue is True
+        continues = path == self._open
         if value is UNSET:
-            if goes_on and not more:
-                value = ""  # says that the text is over
+            if continues and not more:
+                value = ""  # means that the text is over
             else:
                 return ""
         is_text = isinstance(value, str)
         try:
-            _put(self.value, path, value, joined=goes_on and is_text)
+            _put(self.value, path, value, append=continues and is_text)
         except (IndexError, KeyError, TypeError):
-            self.error = f"the arguments have no place for a value at {given.json_path!r}"
+            self.error = f"the arguments have no place for a value at {argument.json_path!r}"
             return ""
         self._open = path if is_text and more else None
         if not self.appendable:
             return ""
-        text = self._text.grown(path, value, goes_on=goes_on and is_text, more=is_text and more)
+        text = self._text.append(
+            path, value, continues=continues and is_text, more=is_text and more
+        )
         self.appendable = text is not None
         return text or ""
 
     def close(self) -> str:
         """End the arguments; return the JSON text that is missing."""
-        return self._text.closed() if self.appendable else ""
+        return self._text.close() if self.appendable else ""
 
 
 class _GrowingText:
-    """JSON text of an object whose values come in the order in which they are written."""
+    """The JSON text of an object whose values come in the order of the text."""
 
     def __init__(self) -> None:
         self._path: tuple[Step, ...] = ()  # of the value that was written last
         self._names: list[set[Step]] = []  # names written so far, in each open container
         self._in_text = False
 
-    def grown(
-        self, path: tuple[Step, ...], value: JsonValue, *, goes_on: bool, more: bool
+    def append(
+        self, path: tuple[Step, ...], value: JsonValue, *, continues: bool, more: bool
     ) -> str | None:
-        """The text that a value adds; None where it can no longer be added."""
-        if goes_on:
+        """Return the text that a value adds; None where it cannot be added at the end.
+
+        Args:
+            path: The value's place.
+            value: The value.
+            continues: Whether the value is the next piece of the text that is open.
+            more: Whether further pieces of this text follow.
+        """
+        if continues:
             self._in_text = more
             return _inner(value) + '"' * (not more)
         before, same = self._path, 0
@@ -100,35 +109,37 @@ class _GrowingText:
             return None
         if before and type(before[same]) is not type(path[same]):
             return None
-        written = ['"'] if self._in_text else []
+        pieces = ['"'] if self._in_text else []
         for step in reversed(before[same + 1 :]):
-            written.append(_closing(step))
+            pieces.append(_closing(step))
             self._names.pop()
         if not before:
-            written.append("{")
+            pieces.append("{")
             self._names.append(set())
         elif path[same] in self._names[-1]:
             return None
         else:
-            written.append(",")
+            pieces.append(",")
         for at in range(same, len(path)):
             step = path[at]
             if at > same:
-                written.append("{" if isinstance(step, str) else "[")
+                pieces.append("{" if isinstance(step, str) else "[")
                 self._names.append(set())
             if isinstance(step, int):
                 if step != len(self._names[-1]):
                     return None  # the entries before it have not come
             else:
-                written.append(to_json(step).decode() + ":")
+                pieces.append(to_json(step).decode() + ":")
             self._names[-1].add(step)
         self._path, self._in_text = path, more
-        written.append('"' + _inner(value) + '"' * (not more) if isinstance(value, str)
-                       else to_json(value).decode())  # fmt: skip
-        return "".join(written)
+        if isinstance(value, str):
+            pieces.append('"' + _inner(value) + '"' * (not more))
+        else:
+            pieces.append(to_json(value).decode())
+        return "".join(pieces)
 
-    def closed(self) -> str:
-        """The text that ends everything that is open."""
+    def close(self) -> str:
+        """Return the text that closes everything that is open."""
         ends = '"' if self._in_text else ""
         path, self._path, self._in_text = self._path, (), False
         return ends + "".join(map(_closing, reversed(path)))
@@ -143,40 +154,40 @@ def _inner(value: JsonValue) -> str:
     return to_json(value).decode()[1:-1]
 
 
-def _value(given: PartialArg) -> Any:
-    for value in (given.string_value, given.number_value, given.bool_value):
+def _value(argument: PartialArg) -> Any:
+    for value in (argument.string_value, argument.number_value, argument.bool_value):
         if value is not UNSET and value is not None:
             if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-                return int(value)  # the vendor's numbers are doubles, whatever the schema says
+                return int(value)  # the vendor sends every number as a double
             return value
-    return UNSET if given.null_value is UNSET else None
+    return UNSET if argument.null_value is UNSET else None
 
 
-def _steps(json_path: str) -> tuple[Step, ...] | None:
-    """Read a path; None where it is none that leads to one place."""
+def _parse_path(json_path: str) -> tuple[Step, ...] | None:
+    """Read a JSON path; None where it does not name exactly one place."""
     if not json_path.startswith("$"):
         return None
     steps: list[Step] = []
     at = 1
-    while at < len(json_path) and len(steps) <= _MOST_STEPS:
-        found = _STEP.match(json_path, at)
-        if found is None:
+    while at < len(json_path) and len(steps) <= _MAX_STEPS:
+        match = _STEP.match(json_path, at)
+        if match is None:
             return None
-        name, place, single, double = found.groups()
-        if place is not None:
-            steps.append(int(place))
+        name, index, single, double = match.groups()
+        if index is not None:
+            steps.append(int(index))
         elif name is not None:
             steps.append(name)
         else:
             steps.append(_ESCAPED.sub(r"\1", single if single is not None else double))
-        at = found.end()
-    return tuple(steps) if len(steps) <= _MOST_STEPS else None
+        at = match.end()
+    return tuple(steps) if len(steps) <= _MAX_STEPS else None
 
 
 def _put(
-    root: dict[str, JsonValue], path: Sequence[Step], value: JsonValue, *, joined: bool
+    root: dict[str, JsonValue], path: Sequence[Step], value: JsonValue, *, append: bool
 ) -> None:
-    """Put a value in its place, or join a text to the one that is there.
+    """Put a value in its place, or append it to the text there.
 
     Raises:
         IndexError, KeyError, TypeError: There is no such place.
@@ -189,7 +200,7 @@ def _put(
             _set(holder, step, inner)
         holder = inner
     last = path[-1]
-    _set(holder, last, _at(holder, last) + value if joined else value)
+    _set(holder, last, _at(holder, last) + value if append else value)
 
 
 def _at(holder: Any, step: Step) -> Any:
@@ -203,7 +214,7 @@ def _at(holder: Any, step: Step) -> Any:
 def _set(holder: Any, step: Step, value: JsonValue) -> None:
     if isinstance(holder, list) and isinstance(step, int):
         missing = step - len(holder) + 1
-        if missing > _MOST_MISSING:
+        if missing > _MAX_MISSING:
             raise IndexError(step)
         holder.extend([None] * missing)
     holder[step] = value

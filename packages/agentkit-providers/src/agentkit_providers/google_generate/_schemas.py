@@ -1,4 +1,4 @@
-"""JSON Schema in the vendor's older dialect, which is that of OpenAPI 3.0 without references."""
+"""JSON Schema in the vendor's older dialect, that of OpenAPI 3.0 without references."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentkit_core import JsonValue
 from agentkit_providers._protocol_kit._schema_dialects import Schema, without_refs
 
 # fmt: off
-_KEPT: Final = frozenset(
+_KEYWORDS: Final = frozenset(
     [
         "type", "format", "title", "description", "nullable", "enum", "items", "maxItems",
         "minItems", "properties", "required", "minProperties", "maxProperties", "minLength",
@@ -23,73 +23,82 @@ _KEPT: Final = frozenset(
 def openapi_schema(schema: Mapping[str, JsonValue]) -> Schema:
     """Write a JSON Schema in that dialect.
 
-    References are written out (see `without_refs`), null becomes `nullable`, one constant an
-    `enum` of one, `oneOf` becomes `anyOf`; keywords that the dialect does not have are left out.
+    References are replaced by their definitions (see `without_refs`), null becomes `nullable`, a
+    constant becomes an `enum` with one value, and `oneOf` becomes `anyOf`. Keywords that the
+    dialect does not have are left out.
 
     Args:
         schema: A JSON Schema; it is not changed.
     """
-    return _translated(without_refs(schema))
+    return _translate(without_refs(schema))
 
 
-def _translated(schema: Mapping[str, JsonValue]) -> Schema:
-    kept: Schema = {}
+def _translate(schema: Mapping[str, JsonValue]) -> Schema:
+    result: Schema = {}
     merged = schema.get("allOf")
-    for one in merged if isinstance(merged, list) else ():
-        if isinstance(one, dict):
-            kept |= _translated(one)
-    kept |= {key: value for key, value in schema.items() if key in _KEPT}
+    for part in merged if isinstance(merged, list) else ():
+        if isinstance(part, dict):
+            result |= _translate(part)
+    result |= {key: value for key, value in schema.items() if key in _KEYWORDS}
     alternatives = schema.get("anyOf", schema.get("oneOf"))
     if isinstance(alternatives, list):
-        _translate_alternatives(kept, alternatives)
-    _translate_type(kept)
+        _translate_alternatives(result, alternatives)
+    _translate_type(result)
     if "const" in schema:
-        kept["enum"] = [schema["const"]]
-        kept.setdefault("type", "string")
-    if isinstance(values := kept.get("enum"), list):
-        # The dialect's enums are texts.
-        kept["enum"] = [
-            one if isinstance(one, str) else str(one) for one in values if one is not None
+        result["enum"] = [schema["const"]]
+        result.setdefault("type", "string")
+    if isinstance(values := result.get("enum"), list):
+        # Enums of the dialect hold only texts.
+        result["enum"] = [
+            value if isinstance(value, str) else str(value) for value in values if value is not None
         ]
-        if kept.get("type") in ("integer", "number", "boolean"):
-            del kept["enum"]
+        if result.get("type") in ("integer", "number", "boolean"):
+            del result["enum"]
         else:
-            kept["type"] = "string"
-    if isinstance(properties := kept.get("properties"), dict):
-        kept["properties"] = {
-            name: _translated(one) if isinstance(one, dict) else {}
-            for name, one in properties.items()
+            result["type"] = "string"
+    if isinstance(properties := result.get("properties"), dict):
+        result["properties"] = {
+            name: _translate(value) if isinstance(value, dict) else {}
+            for name, value in properties.items()
         }
-    if isinstance(items := kept.get("items"), dict):
-        kept["items"] = _translated(items)
-    elif kept.get("type") == "array":
-        kept["items"] = {}
-    return kept
+    if isinstance(items := result.get("items"), dict):
+        result["items"] = _translate(items)
+    elif result.get("type") == "array":
+        result["items"] = {}
+    return result
 
 
-def _translate_alternatives(kept: Schema, alternatives: list[JsonValue]) -> None:
-    written = [_translated(one) for one in alternatives if isinstance(one, dict)]
-    rest = [one for one in written if one.get("type") != "null" and one != {"nullable": True}]
-    kept.pop("anyOf", None)
-    if len(rest) < len(written):
-        kept["nullable"] = True
+def _translate_alternatives(result: Schema, alternatives: list[JsonValue]) -> None:
+    schemas = [_translate(schema) for schema in alternatives if isinstance(schema, dict)]
+    rest = [
+        schema
+        for schema in schemas
+        if schema.get("type") != "null" and schema != {"nullable": True}
+    ]
+    result.pop("anyOf", None)
+    if len(rest) < len(schemas):
+        result["nullable"] = True
     if len(rest) == 1:
         for key, value in rest[0].items():
-            kept.setdefault(key, value)
+            result.setdefault(key, value)
     elif rest:
-        kept["anyOf"] = list[JsonValue](rest)
+        result["anyOf"] = list[JsonValue](rest)
 
 
-def _translate_type(kept: Schema) -> None:
-    types = kept.get("type")
+def _is_null(schema: Schema) -> bool:
+    return schema.get("type") == "null" or schema == {"nullable": True}
+
+
+def _translate_type(result: Schema) -> None:
+    types = result.get("type")
     if not isinstance(types, list):
         return
-    named = [one for one in types if one != "null"]
-    if len(named) < len(types):
-        kept["nullable"] = True
-    if len(named) == 1:
-        kept["type"] = named[0]
+    others = [name for name in types if name != "null"]
+    if len(others) < len(types):
+        result["nullable"] = True
+    if len(others) == 1:
+        result["type"] = others[0]
     else:
-        del kept["type"]
-        if named:
-            kept["anyOf"] = [{"type": one} for one in named]
+        del result["type"]
+        if others:
+            result["anyOf"] = [{"type": name} for name in others]

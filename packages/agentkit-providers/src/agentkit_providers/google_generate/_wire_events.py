@@ -1,9 +1,9 @@
-"""What comes over the wire of generateContent: the vendor's names, and nothing else.
+"""The JSON of responses in generateContent, with the vendor's names.
 
-A stream is a row of responses of the same shape as a whole answer. Fields that nobody reads
-are not declared: skipping one costs a tenth of decoding it. Parts that are neither text, nor a
-call, nor media are read again as they stand, so they are not declared either. What is passed
-on unread is left untyped so that an odd value does no harm.
+A stream is a sequence of objects of the same shape as a whole response. Fields that are not used
+are not declared: skipping one costs a tenth of decoding it. Nor are parts that are not text, calls
+or media: they are read again and kept as they are. Fields that are only passed on are untyped, so
+that a value of another type does no harm.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FunctionCall(Struct, rename="camel", gc=False):
 
 
 class Blob(Struct, rename="camel", gc=False):
-    """Media by value.
+    """Media as data.
 
     Attributes:
         data: Base64.
@@ -57,14 +57,14 @@ class Blob(Struct, rename="camel", gc=False):
 
 
 class FileData(Struct, rename="camel", gc=False):
-    """Media by address."""
+    """Media by URL."""
 
     file_uri: str = ""
     mime_type: str = ""
 
 
 class Part(Struct, rename="camel", gc=False):
-    """One part of an answer, or a piece of a text.
+    """One part of a response, or a piece of a text.
 
     Attributes:
         thought: Whether it is reasoning. A signature does not make it so.
@@ -79,13 +79,13 @@ class Part(Struct, rename="camel", gc=False):
 
 
 class Content(Struct, gc=False):
-    """What a candidate says; both may be missing."""
+    """The content of a candidate; it may be missing."""
 
     parts: list[Part] | None = None
 
 
 class Candidate(Struct, rename="camel", gc=False):
-    """One of the answers, or what it gained.
+    """One candidate, or what a chunk adds to it.
 
     Attributes:
         index: Missing means 0.
@@ -117,7 +117,7 @@ class Chunk(Struct, rename="camel", gc=False):
 
 
 class Head(Chunk, rename="camel", gc=False):
-    """A response while it is not known yet what the answer is called; or a whole answer."""
+    """A chunk, until the response's id is known; or a whole response."""
 
     response_id: Any = None
     model_version: Any = None

@@ -1,7 +1,6 @@
-"""What goes over the wire of generateContent: the vendor's names, and nothing else.
+"""The JSON of requests in generateContent, with the vendor's names.
 
-The order of the fields is the order in which they are written, so that equal contents are
-equal bytes.
+Fields are written in the order in which they are declared, so that equal contents are equal bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 
 class Blob(Struct, rename="camel"):
-    """Media by value.
+    """Media as data.
 
     Attributes:
         data: Base64.
@@ -23,14 +22,14 @@ class Blob(Struct, rename="camel"):
 
 
 class FileData(Struct, rename="camel", omit_defaults=True):
-    """Media by address: an uploaded file, a bucket, a public page."""
+    """Media by URL: an uploaded file, a bucket, a public page."""
 
     file_uri: str
     mime_type: str | None = None
 
 
 class FunctionCall(Struct, omit_defaults=True):
-    """A call that the model made."""
+    """A tool call of the model."""
 
     id: str | None = None
     name: str = ""
@@ -38,7 +37,7 @@ class FunctionCall(Struct, omit_defaults=True):
 
 
 class FunctionResponse(Struct, omit_defaults=True):
-    """What a function gave.
+    """The result of a function call.
 
     Attributes:
         response: `{"output": …}` or `{"error": …}`.
@@ -52,7 +51,7 @@ class FunctionResponse(Struct, omit_defaults=True):
 
 
 class Part(Struct, rename="camel", omit_defaults=True):
-    """One part of a content; at most one of the fields but the first and last is used."""
+    """One part of a content. Of the fields except the first and last, at most one is used."""
 
     thought: bool | None = None
     text: str | None = None
@@ -64,11 +63,11 @@ class Part(Struct, rename="camel", omit_defaults=True):
 
 
 AnyPart = Part | dict[str, Any]
-"""A part, or one that goes back as it came."""
+"""A part, or the vendor's own part, which goes back as it came."""
 
 
 class FunctionDeclaration(Struct, rename="camel", omit_defaults=True):
-    """A function as it is offered; one of the two schemas is used.
+    """A function that the request offers; one of the two schemas is used.
 
     Attributes:
         parameters_json_schema: JSON Schema.

@@ -1,6 +1,6 @@
 """The protocol's name, and the keys under which it keeps what only it understands.
 
-Decoding writes them, encoding reads them back; nobody else does.
+Only the decoder writes them, and only the encoder reads them.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ API: Final = "openai_chat"
 REFUSAL_KEY: Final = "openai_chat.refusal"
 """On a text: True where it is a refusal."""
 ANNOTATIONS_KEY: Final = "openai_chat.annotations"
-"""On a text, or on the item where they come after it: as they came."""
+"""On a text, or on the item where they come after the text: citations, as they came."""
 REASONING_FIELD_KEY: Final = "openai_chat.reasoning_field"
-"""On reasoning: in which field it came."""
+"""On reasoning: the field in which it came."""
 DETAILS_KEY: Final = "openai_chat.reasoning_details"
-"""On reasoning: its entries, as the vendor sent them but joined."""
+"""On reasoning: its entries, as the vendor sent them, but with their pieces joined."""
 EXTRA_CONTENT_KEY: Final = "openai_chat.extra_content"
-"""On a text, a call or the item: what Google's endpoint wants back with it, as it came."""
+"""On a text, a call or the item: what Google's endpoint needs back with it, as it came."""
 AUDIO_ID_KEY: Final = "openai_chat.audio_id"
-"""On audio: what the vendor calls it, to send it back."""
+"""On audio: the vendor's id of it, to send it back."""
 TRANSCRIPT_KEY: Final = "openai_chat.transcript"
-"""On audio: what is said in it."""
+"""On audio: its transcript."""
 DETAIL_KEY: Final = "openai_chat.detail"
-"""On an image that is sent: how closely it is to be looked at (`low`, `high`, `auto`)."""
+"""On an image that is sent: how closely the model should look at it (`low`, `high`, `auto`)."""
 
 # On items.
 EXECUTED_TOOLS_KEY: Final = "openai_chat.executed_tools"
-"""Tools that the vendor ran itself."""
+"""Tools that the vendor ran itself, as they came."""
 
 FINISH_REASONS_KEY: Final = "openai_chat.finish_reasons"
-"""On an answer that failed: the finish reasons that came before the failure."""
+"""On a failed response: the finish reasons that came before the failure."""
 
 # On usage, and on a request.
 USAGE_KEY: Final = "openai_chat.usage"
-"""The vendor's own numbers."""
+"""The vendor's usage report, as it came."""
 THINKING_KEY: Final = "openai_chat.thinking"
-"""`{"asked": …, "sent": …}` where the thinking level that was asked for cannot be had."""
+"""`{"asked": …, "sent": …}` where another thinking level is sent than the one asked for."""

@@ -1,7 +1,7 @@
 """How a vendor's Chat Completions differ from OpenAI's: a row of data, no code.
 
-The defaults are OpenAI's own; each field says who needs another value. An endpoint keeps its
-vendor's quirks, a catalogue may replace single ones for a model.
+The defaults are OpenAI's own; each field says which vendors need another value. An endpoint has the
+quirks of its vendor, and the catalogue may replace some of them for a model.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from agentkit_core.provider import IdRule
 
 
 class ThinkingFormat(StrEnum):
-    """Where a vendor takes the thinking level."""
+    """In which field of the request a vendor takes the thinking level."""
 
     NONE = "none"
-    """Nowhere."""
+    """In none: the level is not sent."""
     OPENAI = "openai"
     """`reasoning_effort: <level>`."""
     OPENROUTER = "openrouter"
@@ -38,68 +38,69 @@ class ThinkingFormat(StrEnum):
 
 
 class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one vendor wants and does in its own way.
+    """How one vendor differs from OpenAI.
 
     Attributes:
         max_tokens_field: `max_tokens`: DeepSeek, Together, Moonshot, Mistral, NVIDIA, Chutes,
             Cloudflare and most local servers; `num_predict`: Ollama's own.
-        max_output_tokens: The most that the model puts out: a higher limit is lowered to it. None
-            is not known.
+        max_output_tokens: The most that the model puts out; a higher limit is lowered to it. None
+            where it is not known.
         supports_store: Whether `store: false` may be sent. False: Cerebras, xAI, Together,
             DeepSeek, Z.ai, Moonshot, NVIDIA, Chutes, Cloudflare, Mistral.
-        supports_usage_in_streaming: Whether `stream_options.include_usage` may be asked. False: old
+        supports_usage_in_streaming: Whether `stream_options.include_usage` may be sent. False: old
             local servers, Mistral.
-        supports_strict_mode: Whether tools may say `strict`. False: Moonshot, Together,
+        supports_strict_mode: Whether tools may have `strict`. False: Moonshot, Together,
             Cloudflare's gateway, NVIDIA.
         parallel_tools: Whether `parallel_tool_calls` may be sent. False: servers that refuse
             unknown fields.
-        json_schema: Whether the answer's format may be a schema. False: DeepSeek, Moonshot.
+        json_schema: Whether the response format may be a schema. False: DeepSeek, Moonshot.
         supports_seed: Whether `seed` may be sent. False: vendors that refuse unknown fields
-            (Mistral says `random_seed`: send it as an extra).
+            (Mistral calls it `random_seed`: send it as an extra field).
         sampling: Whether `temperature` and `top_p` may be sent; else they are left out. False:
-            models of OpenAI that reason.
-        extra: Fields that every request has besides. MiniMax: `reasoning_split`.
-        required_tool_choice: The word for "must call some tool". `any`: Mistral.
-        cache_key: Whether `prompt_cache_key` may be sent. False: everyone but OpenAI.
-        cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: everyone but
-            OpenAI.
-        cache_control: Whether marks in Anthropic's manner (`cache_control` on text and tools) are
+            OpenAI's reasoning models.
+        extra: Further fields of every request. MiniMax: `reasoning_split`.
+        required_tool_choice: The word for "must call a tool". `any`: Mistral.
+        cache_key: Whether `prompt_cache_key` may be sent. False: all vendors but OpenAI.
+        cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: all vendors
+            but OpenAI.
+        cache_control: Whether Anthropic's cache marks (`cache_control` on text and tools) are
             understood. True: OpenRouter with Anthropic's models, LiteLLM.
         empty_tools_with_history: Whether `tools: []` must be sent where the history has calls and
             the request no tools. True: LiteLLM and other gateways before Anthropic's models.
-        developer_role: False sends developer items as system: all but OpenAI, Azure and
-            OpenRouter's OpenAI.
-        alternate_roles: Whether neighbours of one role are merged. True: Mistral, Ollama and vLLM
-            with strict chat templates, Perplexity.
+        developer_role: Whether there is a role `developer`; else developer items are sent as
+            system. False: all but OpenAI, Azure and OpenRouter's OpenAI models.
+        alternate_roles: Whether neighbouring messages of one role are merged. True: Mistral, Ollama
+            and vLLM with strict chat templates, Perplexity.
         requires_tool_result_name: Whether tool messages carry the tool's `name`. True: old Mistral,
             some templates.
         requires_assistant_after_tool_result: Whether an assistant message must stand between
             results and a user message; then an assistant message without text has `content: ""`.
             True: old Mistral, strict templates.
-        call_ids: Which call ids are accepted. Mistral: exactly 9 letters and digits.
-        imported_call_signature: What stands for the thought signature of calls that another model
+        call_ids: Which call ids are valid. Mistral: exactly 9 letters and digits.
+        imported_call_signature: What is sent as the thought signature of calls that another model
             made. Google's endpoint: `skip_thought_signature_validator`.
-        error_prefix: What is put before the text of a tool's failure, for the protocol has no mark
-            for it.
+        error_prefix: The text before the output of a failed tool, since the protocol has no mark
+            for failures; None for no text.
         media: Modalities that user messages may hold; empty for text-only servers.
-        tool_images: Whether images may stand in a tool message; else they follow in a user message.
+        tool_images: Whether a tool message may hold images; else they follow in a user message.
         files: Whether `file` parts are understood. True: OpenAI, Azure, OpenRouter.
         supports_reasoning_effort: Whether `reasoning_effort` is understood. False: xAI, Z.ai,
             Moonshot, Together, NVIDIA, Cloudflare's gateway.
-        thinking_level_map: Another word for a level, or None where a model does not have it.
-            `xhigh` and `max` are had only where they are named here; Groq's Qwen 3 says `default`
-            for every level.
-        reasoning_field_out: In which field a model's own reasoning goes back to it:
+        thinking_format: In which field of the request the vendor takes the thinking level.
+        thinking_level_map: Another word for a level, or None for a level that the model does not
+            have. The model has `xhigh` and `max` only if they are in the map. Groq's Qwen 3:
+            `default` for every level.
+        reasoning_field_out: The field in which a model's own reasoning goes back to it:
             `reasoning_content` (DeepSeek, llama.cpp, Z.ai, Moonshot), `reasoning` (Groq, Cerebras,
             Ollama), `reasoning_details` (OpenRouter, Vercel's gateway); None does not send it.
         requires_reasoning_content_on_assistant: Whether every assistant message has that field
-            while thinking is on, empty if need be. True: DeepSeek.
-        supports_finish_reason: False takes a stream that ends without a finish reason or `[DONE]`
-            as whole, unless a call is still open: some local servers.
-        completion_tokens_exclude_reasoning: Whether reasoning comes on top of `completion_tokens`.
-            True: xAI. Where `total_tokens` settles it, it is not asked.
-        cost_currency: The currency of `usage.cost`, where that is money: `USD` at OpenRouter,
-            Vercel's gateway and Perplexity.
+            while thinking is on, even if it is empty. True: DeepSeek.
+        supports_finish_reason: Whether the vendor sends finish reasons. If not, a stream without a
+            finish reason and `[DONE]` is complete unless a call is open. False: some local servers.
+        completion_tokens_exclude_reasoning: Whether `completion_tokens` does not include reasoning.
+            True: xAI. Used only where `total_tokens` does not decide it.
+        cost_currency: The currency of `usage.cost`; None where that is not money. `USD`:
+            OpenRouter, Vercel's gateway, Perplexity.
     """
 
     # Which fields a request may have.

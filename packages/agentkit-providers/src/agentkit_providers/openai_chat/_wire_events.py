@@ -1,9 +1,9 @@
-"""What comes over the wire of Chat Completions: the vendors' names, and nothing else.
+"""The JSON of responses in Chat Completions, with the vendors' names.
 
-A stream is chunks whose choices carry a `delta`; a whole answer is one object whose choices
-carry a `message` of the same shape, so both read into the same attributes here. Fields that
-nobody reads are not declared: skipping one costs a tenth of decoding it. What only some
-vendors send, or what is passed on unread, is left untyped so that an odd value does no harm.
+A stream consists of chunks whose choices have a `delta`. A whole response is one object whose
+choices have a `message` of the same shape, which is read into the same attributes here. Fields that
+are not used are not declared: skipping one costs a tenth of decoding it. Fields that only some
+vendors send, or that are only passed on, are untyped, so that a value of another type does no harm.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CustomDelta(Struct, gc=False):
 
 
 class ToolCallDelta(Struct, gc=False):
-    """A call, or a fragment of one; which one, `_tool_slots` finds out.
+    """A call, or a fragment of one; `_tool_slots` finds out of which.
 
     Attributes:
         extra_content: Google: holds the thought signature, needed when the call is sent back.
@@ -47,7 +47,7 @@ class ToolCallDelta(Struct, gc=False):
 
 
 class Delta(Struct, gc=False):
-    """What a choice gained; a whole message has the same fields.
+    """What a chunk adds to a choice; a whole message has the same fields.
 
     Attributes:
         content: A list at Mistral: entries of type `text`, `thinking`, `reference`, …
@@ -70,7 +70,7 @@ class Delta(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One of the answers, growing.
+    """One choice of a stream.
 
     Attributes:
         usage: Some servers report usage here.
@@ -86,7 +86,7 @@ class Choice(Struct, gc=False):
 
 
 class WholeChoice(Struct, gc=False):
-    """One of the answers, whole."""
+    """One choice of a whole response."""
 
     index: int | None = 0
     delta: Delta | None = field(default=None, name="message")
@@ -109,10 +109,10 @@ class Chunk(Struct, gc=False):
 
 
 class Head(Chunk, gc=False):
-    """An event of a stream while it is not known yet what the answer is called.
+    """An event of a stream, until the response's id is known.
 
     Attributes:
-        provider: OpenRouter: who answered behind it.
+        provider: OpenRouter: the provider behind it that answered.
     """
 
     id: Any = None
@@ -123,7 +123,7 @@ class Head(Chunk, gc=False):
 
 
 class Whole(Struct, gc=False):
-    """A whole answer."""
+    """A whole response."""
 
     choices: list[WholeChoice] | None = None
     usage: Any = None
@@ -144,7 +144,7 @@ HEAD: Final = msgspec.json.Decoder(Head | None)
 WHOLE: Final = msgspec.json.Decoder(Whole | None)
 
 Event = Chunk | Head | Whole
-"""Anything that an answer consists of."""
+"""An event of a stream, or a whole response."""
 
 AnyChoice = Choice | WholeChoice
-"""One of the answers, growing or whole."""
+"""One choice, of a stream or of a whole response."""

@@ -1,7 +1,6 @@
-"""What goes over the wire of Chat Completions: the vendors' names, and nothing else.
+"""The JSON of requests in Chat Completions, with the vendors' names.
 
-The order of the fields is the order in which they are written, so that equal messages are
-equal bytes.
+Fields are written in the order in which they are declared, so that equal messages are equal bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 
 class CacheControl(Struct, omit_defaults=True, tag_field="type", tag="ephemeral"):
-    """Where a cached prefix ends, in Anthropic's manner."""
+    """A mark at the end of a cached prefix, as Anthropic writes it."""
 
     ttl: str | None = None
 
@@ -25,7 +24,7 @@ class TextPart(Struct, omit_defaults=True, tag_field="type", tag="text"):
 
 
 class ImageUrl(Struct, omit_defaults=True):
-    """Where an image is, or itself as a `data:` address."""
+    """The URL of an image, or the image as a `data:` URL."""
 
     url: str
     detail: Any = None
@@ -38,20 +37,20 @@ class ImagePart(Struct, tag_field="type", tag="image_url"):
 
 
 class InputAudio(Struct):
-    """Sound, as base64."""
+    """Audio as base64."""
 
     data: str
     format: str
 
 
 class AudioPart(Struct, tag_field="type", tag="input_audio"):
-    """Sound."""
+    """Audio."""
 
     input_audio: InputAudio
 
 
 class VideoUrl(Struct):
-    """Where a video is, or itself as a `data:` address."""
+    """The URL of a video, or the video as a `data:` URL."""
 
     url: str
 
@@ -63,7 +62,7 @@ class VideoPart(Struct, tag_field="type", tag="video_url"):
 
 
 class FileContent(Struct, omit_defaults=True):
-    """A document: by the vendor's id of it, or as a `data:` address."""
+    """A document: by the vendor's id, or as a `data:` URL."""
 
     filename: str | None = None
     file_data: str | None = None
@@ -80,11 +79,11 @@ ContentPart = TextPart | ImagePart | AudioPart | VideoPart | FilePart
 """One entry of a content that is a list."""
 
 Content = str | list[ContentPart]
-"""What a message says."""
+"""The content of a message."""
 
 
 class SystemMessage(Struct, tag_field="role", tag="system"):
-    """What the model is to be."""
+    """Instructions for the model."""
 
     content: Content
 
@@ -96,7 +95,7 @@ class DeveloperMessage(Struct, tag_field="role", tag="developer"):
 
 
 class UserMessage(Struct, tag_field="role", tag="user"):
-    """What the user says."""
+    """A message of the user."""
 
     content: Content
 
@@ -109,7 +108,7 @@ class Function(Struct):
 
 
 class ToolCallParam(Struct, omit_defaults=True, tag_field="type", tag="function"):
-    """A call that the model made."""
+    """A tool call of the model."""
 
     id: str
     function: Function
@@ -117,13 +116,13 @@ class ToolCallParam(Struct, omit_defaults=True, tag_field="type", tag="function"
 
 
 class AudioId(Struct):
-    """Sound that the model spoke, by the vendor's id of it."""
+    """Audio that the model spoke, by the vendor's id."""
 
     id: str
 
 
 class AssistantMessage(Struct, omit_defaults=True, tag_field="role", tag="assistant"):
-    """What the model said; at most one of the reasoning fields is used."""
+    """A message of the model; at most one of the reasoning fields is used."""
 
     content: Content | None = None
     reasoning_content: str | None = None
@@ -135,7 +134,7 @@ class AssistantMessage(Struct, omit_defaults=True, tag_field="role", tag="assist
 
 
 class ToolMessage(Struct, omit_defaults=True, tag_field="role", tag="tool"):
-    """What a tool gave."""
+    """The result of a tool call."""
 
     tool_call_id: str
     content: Content
@@ -147,7 +146,7 @@ Message = SystemMessage | DeveloperMessage | UserMessage | AssistantMessage | To
 
 
 class FunctionSpec(Struct, omit_defaults=True):
-    """A function as it is offered."""
+    """A function that the request offers."""
 
     name: str
     description: str | None = None
@@ -156,14 +155,14 @@ class FunctionSpec(Struct, omit_defaults=True):
 
 
 class ToolParam(Struct, omit_defaults=True, tag_field="type", tag="function"):
-    """A tool as it is offered."""
+    """A tool that the request offers."""
 
     function: FunctionSpec
     cache_control: CacheControl | None = None
 
 
 class JsonSchema(Struct, omit_defaults=True):
-    """The schema that an answer is to follow."""
+    """A schema for the response."""
 
     name: str
     description: str | None = None
@@ -172,10 +171,10 @@ class JsonSchema(Struct, omit_defaults=True):
 
 
 class JsonSchemaParam(Struct, tag_field="type", tag="json_schema"):
-    """An answer by a schema."""
+    """The response format with a schema."""
 
     json_schema: JsonSchema
 
 
 class JsonObjectParam(Struct, tag_field="type", tag="json_object"):
-    """An answer that is some JSON object."""
+    """The response format that is any JSON object."""

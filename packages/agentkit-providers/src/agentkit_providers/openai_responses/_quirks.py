@@ -1,7 +1,7 @@
 """How a vendor's Responses differ from OpenAI's: a row of data, no code.
 
-The defaults are OpenAI's own; each field says who needs another value. An endpoint keeps its
-vendor's quirks, a catalogue may replace single ones for a model.
+The defaults are OpenAI's own; each field says which vendors need another value. An endpoint has the
+quirks of its vendor, and the catalogue may replace some of them for a model.
 """
 
 from __future__ import annotations
@@ -18,67 +18,68 @@ class ReasoningReplay(StrEnum):
     """Which reasoning items go back to the model that made them."""
 
     NONE = "none"
-    """None: servers that refuse items of this type."""
+    """None: for servers that refuse items of this type."""
     ENCRYPTED = "encrypted"
-    """Those with `encrypted_content`. OpenAI looks others up by their id, and finds none where the
-    answer was not stored."""
+    """Those with `encrypted_content`. OpenAI looks up others by their id, and finds nothing if the
+    response was not stored."""
     TEXT = "text"
-    """Those with text in `content`: llama.cpp refuses others."""
+    """Those with text in `content`: for llama.cpp, which refuses others."""
     ANY = "any"
-    """All that hold anything but an id."""
+    """All that hold more than an id."""
 
 
 class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one vendor wants and does in its own way.
+    """How one vendor differs from OpenAI.
 
     Attributes:
         supports_store: Whether `store: false` may be sent. False: servers that refuse unknown
             fields.
-        supports_strict_mode: Whether tools may say `strict`; where they may, they always do, for
-            OpenAI takes a tool that does not as strict. False: servers that refuse unknown fields.
+        supports_strict_mode: Whether tools may have `strict`. If so, it is always sent, since
+            OpenAI takes a tool without it as strict. False: servers that refuse unknown fields.
         parallel_tools: Whether `parallel_tool_calls` may be sent. False: servers that refuse
             unknown fields.
-        json_schema: Whether the answer's format may be a schema. False: servers that ignore it in
-            silence.
+        json_schema: Whether the response format may be a schema. False: servers that silently
+            ignore it.
         sampling: Whether `temperature` and `top_p` may be sent; else they are left out. False:
-            models of OpenAI that reason.
-        extra: Fields that every request has besides.
-        min_output_tokens: The least `max_output_tokens`; lower limits are raised to it. 1: all but
-            OpenAI and Azure.
-        cache_key: Whether `prompt_cache_key` may be sent. False: everyone but OpenAI, Azure and
+            OpenAI's reasoning models.
+        extra: Further fields of every request.
+        min_output_tokens: The vendor's minimum for `max_output_tokens`; lower limits are raised to
+            it. 1: all but OpenAI and Azure.
+        cache_key: Whether `prompt_cache_key` may be sent. False: all but OpenAI, Azure and
             xAI.
-        cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: everyone but
-            OpenAI.
+        cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: all vendors
+            but OpenAI.
         cache_breakpoints: Whether content may be marked as the end of a cached prefix, and
-            `prompt_cache_options` takes the place of `prompt_cache_retention`. True: OpenAI from
-            gpt-5.6 on.
-        developer_role: False sends developer items as system: xAI and most local servers.
+            `prompt_cache_options` replaces `prompt_cache_retention`. True: OpenAI from gpt-5.6 on.
+        developer_role: Whether there is a role `developer`; else developer items are sent as
+            system. False: xAI and most local servers.
         assistant_text_in_list: Whether the text of an assistant message that has no id must stand
-            in a list. True: llama.cpp, which takes a plain one for a user's.
+            in a list. True: llama.cpp, which reads plain text as a user's.
         item_ids: Whether the model's own items go back under their ids. False: gateways that look
             ids up and refuse those of answers that were not stored.
         custom_items: Whether items other than messages, reasoning and function calls go back.
             False: servers that refuse the types they do not know, such as llama.cpp.
-        call_ids: Which call ids are accepted.
-        error_prefix: What is put before the text of a tool's failure, for the protocol has no mark
-            for it.
+        call_ids: Which call ids are valid.
+        error_prefix: The text before the output of a failed tool, since the protocol has no mark
+            for failures; None for no text.
         media: Modalities that user messages may hold; empty for text-only servers.
-        tool_images: Whether images and files may stand in a call's output; else they follow in a
-            user message. False: llama.cpp, LM Studio, vLLM.
+        tool_images: Whether a call's output may hold images and files; else they follow in a user
+            message. False: llama.cpp, LM Studio, vLLM.
         files: Whether `input_file` is understood. False: most local servers.
-        supports_reasoning_effort: Whether `reasoning.effort` is understood. False: xAI's models but
-            the smallest.
-        reasoning_summary: What is asked for as `reasoning.summary`; None asks for nothing, as
-            accounts must that OpenAI has not verified.
-        thinking_level_map: Another word for a level, or None where a model does not have it; of one
-            that has none but `off` nothing about reasoning is asked. `xhigh` and `max` are had only
-            where they are named here. `off` is the effort `none`; where it is None here, nothing is
-            said instead.
-        encrypted_reasoning: Whether `reasoning.encrypted_content` is asked for. False: servers that
-            keep no secrets.
+        supports_reasoning_effort: Whether `reasoning.effort` is understood. False: xAI's models,
+            except the smallest.
+        reasoning_summary: The value of `reasoning.summary`; None does not send it, as required for
+            accounts that OpenAI has not verified.
+        thinking_level_map: Another word for a level, or None for a level that the model does not
+            have. The model has `xhigh` and `max` only if they are in the map. `off` is the effort
+            `none`; if the map has None for it, no effort is sent. For a model that has only `off`,
+            nothing about reasoning is sent.
+        encrypted_reasoning: Whether the request asks for `reasoning.encrypted_content`. False:
+            servers that do not encrypt reasoning.
         reasoning_replay: Which reasoning goes back to its model. `any`: OpenRouter, DeepSeek,
             Bedrock, LM Studio, vLLM; `text`: llama.cpp.
-        cost_currency: The currency of `usage.cost`, where that is money: `USD` at OpenRouter.
+        cost_currency: The currency of `usage.cost`; None where that is not money. `USD`:
+            OpenRouter.
     """
 
     # Which fields a request may have.

@@ -1,9 +1,9 @@
-"""What comes over the wire of Responses: the vendors' names, and nothing else.
+"""The JSON of responses in Responses, with the vendors' names.
 
-A stream is events of some fifty types; what all that are read need has a place in one struct, so
-that an event is decoded once, without looking at its type first. A whole answer is the object that
-stands in the last event of a stream. Items are left untyped: they are kept as they came, and which
-fields they have depends on their type.
+A stream has events of some fifty types. One struct has the fields of all types that are read, so
+that an event is decoded once, without reading its type first. A whole response is the object in the
+last event of a stream. Items are untyped: they are kept as they came, and their fields depend on
+their type.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 
 class Response(Struct, gc=False):
-    """The answer itself, as far as it is known.
+    """The response itself, as far as it is known.
 
     Attributes:
         output: Its items; some send none although they streamed them.
@@ -35,7 +35,7 @@ class Response(Struct, gc=False):
 
 
 class Whole(Response, gc=False):
-    """A whole answer, or an error in its place."""
+    """A whole response, or an error instead of it."""
 
     detail: Any = None
     message: Any = None
@@ -45,8 +45,8 @@ class Event(Struct, gc=False):
     """One event of a stream.
 
     Attributes:
-        type: Some servers send no names of events, so this alone says what it is.
-        output_index: Which item; ids may change from event to event.
+        type: What the event is; some servers send no names of events.
+        output_index: The index of the item; its id may change from event to event.
     """
 
     type: str | None = None
@@ -78,7 +78,7 @@ STATUS_OF: Final = {
     "response.failed": "failed",
     "response.cancelled": "cancelled",
 }
-"""Types of the events that end an answer, and its status where it names none itself."""
+"""Types of the events that end a response, and the status that each stands for."""
 
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
-"""Statuses of an answer that is not there yet."""
+"""Statuses of a response that is still growing."""

@@ -1,7 +1,7 @@
-"""What goes over the wire of Responses: the vendors' names, and nothing else.
+"""The JSON of requests in Responses, with the vendors' names.
 
-The order of the fields is the order in which they are written, so that equal items are equal
-bytes. What the model itself made goes back as it came and has no struct here.
+Fields are written in the order in which they are declared, so that equal items are equal bytes. The
+model's own items go back as they came and have no struct here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class CacheBreakpoint(Struct):
-    """Where a cached prefix ends."""
+    """A mark at the end of a cached prefix."""
 
     mode: str = "explicit"
 
@@ -25,7 +25,7 @@ class InputText(Struct, omit_defaults=True, tag_field="type", tag="input_text"):
 
 
 class InputImage(Struct, omit_defaults=True, tag_field="type", tag="input_image"):
-    """An image: by its address, or the vendor's id of it.
+    """An image: by its URL, or the vendor's id.
 
     Attributes:
         detail: The vendor's types want it, though its server does not.
@@ -38,7 +38,7 @@ class InputImage(Struct, omit_defaults=True, tag_field="type", tag="input_image"
 
 
 class InputFile(Struct, omit_defaults=True, tag_field="type", tag="input_file"):
-    """A document: by its address, as a `data:` address, or by the vendor's id of it."""
+    """A document: by its URL, as a `data:` URL, or by the vendor's id."""
 
     filename: str | None = None
     file_data: str | None = None
@@ -51,18 +51,18 @@ ContentPart = InputText | InputImage | InputFile
 """One entry of a content that is a list."""
 
 Content = str | list[ContentPart]
-"""What a message says, or a call gave."""
+"""The content of a message, or the output of a call."""
 
 
 class InputMessage(Struct):
-    """What somebody says: `system`, `developer` or `user`."""
+    """A message of the `system`, the `developer` or the `user`."""
 
     role: str
     content: Content
 
 
 class AssistantMessage(Struct, omit_defaults=True):
-    """What an assistant said, where it is not known as an output item."""
+    """A message of the assistant that is not one of the vendor's output items."""
 
     role: str
     content: str
@@ -70,7 +70,7 @@ class AssistantMessage(Struct, omit_defaults=True):
 
 
 class CallOutput(Struct, omit_defaults=True):
-    """What a tool gave: `function_call_output` or `custom_tool_call_output`.
+    """The result of a call: `function_call_output` or `custom_tool_call_output`.
 
     Attributes:
         caller: On whose behalf the call was made, as the call says.
@@ -87,7 +87,7 @@ InputItem = InputMessage | AssistantMessage | CallOutput | dict[str, Any]
 
 
 class FunctionTool(Struct, omit_defaults=True, tag_field="type", tag="function"):
-    """A function as it is offered."""
+    """A function that the request offers."""
 
     name: str
     description: str | None = None
@@ -96,7 +96,7 @@ class FunctionTool(Struct, omit_defaults=True, tag_field="type", tag="function")
 
 
 class JsonSchemaParam(Struct, omit_defaults=True, tag_field="type", tag="json_schema"):
-    """An answer by a schema."""
+    """The response format with a schema."""
 
     name: str
     description: str | None = None
@@ -105,4 +105,4 @@ class JsonSchemaParam(Struct, omit_defaults=True, tag_field="type", tag="json_sc
 
 
 class JsonObjectParam(Struct, tag_field="type", tag="json_object"):
-    """An answer that is some JSON object."""
+    """The response format that is any JSON object."""

@@ -1,6 +1,7 @@
 """A model server on loopback that plays recorded or scripted answers over real HTTP.
 
-For tests and demos: no key, no network, and every fault that a provider may have.
+For tests and demonstrations: it needs no key and no network, and it can play every fault that a
+provider may have.
 """
 
 from agentkit_providers.replay import (

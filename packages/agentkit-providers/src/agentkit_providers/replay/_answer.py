@@ -1,7 +1,7 @@
-"""What a replay server answers: bodies, how they are cut and paced, and what goes wrong.
+"""What a replay server answers: bodies, how they are cut and paced, and faults.
 
-Knows HTTP and the text/event-stream format, and nothing of any protocol; each protocol's
-bodies are built one module further (`agentkit_providers.replay.openai_chat`).
+Knows HTTP and the text/event-stream format, but no protocol. The bodies of a protocol are built in
+its own module (`agentkit_providers.replay.openai_chat`).
 """
 
 from __future__ import annotations
@@ -20,26 +20,47 @@ _EVENT_END: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2}")
 
 class _Fault(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     after_events: int | None = None
-    """It happens after this many pieces of the body, the head included; 0 is right after the
-    head. With neither this nor `after_bytes` it happens before anything is sent."""
     after_bytes: int | None = None
-    """It happens after this many bytes of the body."""
 
 
 class Cut(_Fault, frozen=True, tag="cut"):
-    """The connection is closed, as a server closes it that is stopped."""
+    """The connection is closed, as by a server that is stopped.
+
+    Attributes:
+        after_events: After how many pieces of the body it happens; 0 is right after the head. With
+            neither this nor `after_bytes`, it happens before anything is sent.
+        after_bytes: After how many bytes of the body it happens.
+    """
 
 
 class Reset(_Fault, frozen=True, tag="reset"):
-    """The connection is reset, as by a crash or a middlebox."""
+    """The connection is reset, as by a crash or a middlebox.
+
+    Attributes:
+        after_events: After how many pieces of the body it happens; 0 is right after the head. With
+            neither this nor `after_bytes`, it happens before anything is sent.
+        after_bytes: After how many bytes of the body it happens.
+    """
 
 
 class Stall(_Fault, frozen=True, tag="stall"):
-    """Nothing more comes, and the connection stays open until the client leaves."""
+    """Nothing more is sent, and the connection stays open until the client closes it.
+
+    Attributes:
+        after_events: After how many pieces of the body it happens; 0 is right after the head. With
+            neither this nor `after_bytes`, it happens before anything is sent.
+        after_bytes: After how many bytes of the body it happens.
+    """
 
 
 class Garbage(_Fault, frozen=True, tag="garbage"):
-    """Bytes come that are no HTTP, and the connection is closed."""
+    """Bytes that are not HTTP are sent, and the connection is closed.
+
+    Attributes:
+        after_events: After how many pieces of the body it happens; 0 is right after the head. With
+            neither this nor `after_bytes`, it happens before anything is sent.
+        after_bytes: After how many bytes of the body it happens.
+    """
 
 
 Fault = Cut | Reset | Stall | Garbage
@@ -51,8 +72,12 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         pieces: The body, in the pieces in which it is sent, one HTTP chunk each.
-        whole: The body for requests that do not ask for a stream, where the answer has both forms.
+        whole: The body for requests that do not ask for a stream; None sends `pieces` to them too.
+        status: The HTTP status.
+        headers: Further headers.
+        content_type: The type of `pieces`; `whole` is always `application/json`.
         pace_s: How long to wait before each piece but the first, in seconds.
+        fault: What goes wrong; None for nothing.
     """
 
     pieces: tuple[bytes, ...] = ()
@@ -65,19 +90,23 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def events(cls, *data: Any) -> Answer:
-        """Make a stream of events; texts are sent as they are, other values as JSON."""
-        texts = (one if isinstance(one, str) else json.dumps(one) for one in data)
+        """Make a stream of events.
+
+        Args:
+            data: The payloads; texts are sent as they are, other values as JSON.
+        """
+        texts = (value if isinstance(value, str) else json.dumps(value) for value in data)
         return cls(pieces=tuple(_event(text) for text in texts))
 
     @classmethod
     def json(cls, value: Any, *, status: int = 200) -> Answer:
-        """Make a whole JSON answer."""
+        """Make an answer that is JSON, whether the request asks for a stream or not."""
         body = json.dumps(value).encode()
         return cls(pieces=(body,), status=status, content_type="application/json")
 
     @classmethod
     def recorded(cls, body: str | bytes) -> Answer:
-        """Make an answer from a body as it was recorded; events are sent one by one."""
+        """Make an answer from a recorded body, JSON or a stream; events are sent one by one."""
         raw = body.encode() if isinstance(body, str) else body
         if raw.lstrip()[:1] in (b"{", b"["):
             return cls(pieces=(raw,), content_type="application/json")
@@ -92,7 +121,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
         Args:
             status: The HTTP status.
-            body: A text, or a value to be sent as JSON; None makes a usual error object.
+            body: A text, or a value that is sent as JSON; None for a common error object.
             retry_after: The `retry-after` header: seconds, or an HTTP date.
         """
         if body is None:
@@ -106,20 +135,20 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return replace(answer, headers=headers, content_type=kind)
 
     def failing(self, fault: Fault) -> Answer:
-        """The same answer, but something goes wrong with it."""
+        """Return the same answer with a fault."""
         return replace(self, fault=fault)
 
     def paced(self, pace_s: float) -> Answer:
-        """The same answer, with a wait before each piece but the first, in seconds."""
+        """Return the same answer with a wait before each piece but the first, in seconds."""
         return replace(self, pace_s=pace_s)
 
     def with_headers(self, **headers: str) -> Answer:
-        """The same answer with more headers; underscores stand for hyphens."""
+        """Return the same answer with further headers; underscores stand for hyphens."""
         more = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, headers={**self.headers, **more})
 
     def cut_at(self, *offsets: int) -> Answer:
-        """The same body, sent in pieces that end at these byte offsets."""
+        """Return the same answer, sent in pieces that end at these byte offsets."""
         return replace(self, pieces=_cut(self.body, sorted(set(offsets))))
 
     @property
@@ -128,7 +157,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return b"".join(self.pieces)
 
     def sent(self, *, streamed: bool) -> Answer:
-        """The answer in the form that a request asks for, cut off where its fault says."""
+        """Return what is sent: the form that the request asks for, cut off where the fault says."""
         answer = self
         if self.whole is not None and not streamed:
             answer = replace(self, pieces=(self.whole,), content_type="application/json")

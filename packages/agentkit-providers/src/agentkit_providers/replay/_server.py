@@ -1,7 +1,7 @@
-"""The replay server: answers HTTP on loopback as its script says, and remembers what it was asked.
+"""The replay server: answers HTTP on loopback by a script, and records the requests.
 
-Runs an event loop of its own in a thread of its own, so that blocking and concurrent clients
-alike can be tried against it. Standard library only.
+Runs its own event loop in its own thread, so that it serves blocking and concurrent clients alike.
+Uses the standard library only.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ _MASKED: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "co
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """A request as it came.
+    """A request as it arrived.
 
     Attributes:
-        path: With its query, if there is one.
-        headers: Names in lower case. Keys are masked, equal ones alike; see `masked`.
+        method: The HTTP method.
+        path: The path, with its query if there is one.
+        headers: The headers, names in lower case. Keys are masked, equal keys alike; see `masked`.
+        body: The body.
     """
 
     method: str
@@ -39,31 +41,31 @@ class Request(Struct, frozen=True, kw_only=True):
 
     @property
     def json(self) -> Any:
-        """The body, read as JSON; None when it is empty.
+        """The body as JSON; None where it is empty.
 
         Raises:
-            ValueError: It is no JSON.
+            ValueError: The body is not JSON.
         """
         return json.loads(self.body) if self.body else None
 
     @property
     def streamed(self) -> bool:
-        """Whether a stream is asked for, in the body or in the path."""
+        """Whether the request asks for a stream, in its body or in its path."""
         try:
             body = self.json
         except ValueError:
             body = None
-        asked = isinstance(body, dict) and body.get("stream") is True
-        return asked or "stream" in self.path.partition("?")[0].lower()
+        in_body = isinstance(body, dict) and body.get("stream") is True
+        return in_body or "stream" in self.path.partition("?")[0].lower()
 
 
 def masked(value: str) -> str:
-    """Mask a header that holds a key: what was sent can be compared, but not read."""
+    """Mask the value of a header that holds a key, so that it can be compared but not read."""
     return f"masked:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
 Script = Iterable[Answer] | Callable[[Request], Answer]
-"""Answers in the order of the requests, or a function that is asked for each."""
+"""Answers in the order of the requests, or a function that returns the answer to each request."""
 
 
 class ReplayServer:
@@ -72,11 +74,11 @@ class ReplayServer:
         with ReplayServer([openai_chat.text("hello")]) as server:
             model = connect("compatible:any", base_url=server.url)
 
-    When the script is at its end, requests are answered with status 500 and a JSON error that
-    says so. On leaving, connections are closed and the thread has ended.
+    After the last answer of the script, requests get status 500 and a JSON error that says so.
+    After the `with` block, all connections are closed and the thread has ended.
 
     Args:
-        script: What to answer.
+        script: The answers.
     """
 
     def __init__(self, script: Script) -> None:
@@ -90,7 +92,7 @@ class ReplayServer:
         self._thread = threading.Thread(target=self._run, name="replay-server", daemon=True)
         self._port = 0
         self.requests: list[Request] = []
-        """What was asked, in the order in which it arrived."""
+        """The requests, in the order in which they arrived."""
         self.connections = 0
         """How many connections have been opened so far."""
 
@@ -127,7 +129,7 @@ class ReplayServer:
         with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
             listener.setblocking(False)
             self._port = listener.getsockname()[1]
-            # asyncio's own server fails an assertion when it is closed while someone connects.
+            # asyncio's own server fails an assertion when it is closed while a client connects.
             self._loop.add_reader(listener, self._accept, listener)
             self._ready.set()
             await self._stop.wait()
@@ -137,7 +139,7 @@ class ReplayServer:
             task.cancel()
         await asyncio.gather(*conversations, return_exceptions=True)
         for writer in list(self._writers):
-            writer.transport.abort()  # a client that does not read must not hold us up
+            writer.transport.abort()  # a client that does not read must not delay the end
         for accepted in self._accepted:
             accepted.close()
         await asyncio.sleep(0)
@@ -146,7 +148,7 @@ class ReplayServer:
         try:
             accepted, _ = listener.accept()
         except OSError:
-            return  # whoever it was has left again
+            return  # the client has left again
         accepted.setblocking(False)
         # Otherwise each answer but a connection's first waits for the client's delayed ACK, some
         # 40 ms. asyncio sets it by itself only for sockets that were made with a protocol number.
@@ -177,8 +179,8 @@ class ReplayServer:
         try:
             return self._ask(request)
         except Exception as error:
-            said = f"the replay script failed: {type(error).__name__}: {error}"
-            return Answer.json({"error": {"message": said, "type": "replay_script"}}, status=500)
+            message = f"the replay script failed: {type(error).__name__}: {error}"
+            return Answer.json({"error": {"message": message, "type": "replay_script"}}, status=500)
 
 
 def _in_order(answers: Iterator[Answer]) -> Callable[[Request], Answer]:
@@ -188,8 +190,11 @@ def _in_order(answers: Iterator[Answer]) -> Callable[[Request], Answer]:
         nonlocal count
         answer = next(answers, None)
         if answer is None:
-            said = f"the replay script has ended after {count} answers; {request.path} is one more"
-            return Answer.json({"error": {"message": said, "type": "replay_script"}}, status=500)
+            message = (
+                f"the replay script has ended after {count} answers; add one for this request, "
+                f"{request.method} {request.path}"
+            )
+            return Answer.json({"error": {"message": message, "type": "replay_script"}}, status=500)
         count += 1
         return answer
 
@@ -197,7 +202,7 @@ def _in_order(answers: Iterator[Answer]) -> Callable[[Request], Answer]:
 
 
 async def _read(reader: asyncio.StreamReader) -> Request | None:
-    """Read the next request of a connection; None when there is none."""
+    """Read the next request of a connection; None where there is none."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -216,7 +221,11 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
 async def _send(
     answer: Answer, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> bool:
-    """Send an answer; say whether the connection can take another request."""
+    """Send an answer.
+
+    Returns:
+        Whether the connection can take another request.
+    """
     fault = answer.fault
     answer = answer.sent(streamed=request.streamed)
     at_once = fault is not None and fault.after_events is None and fault.after_bytes is None

@@ -1,15 +1,15 @@
-"""Answers of the Messages protocol, from plain words."""
+"""Answers in the Messages protocol, made from plain words."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from agentkit_providers.replay._answer import Answer
+from agentkit_providers.replay._pieces import split_halves, split_words
 
 
 def text(
@@ -20,16 +20,16 @@ def text(
     finish: str = "end_turn",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that says something, streamed word by word, or whole if asked so.
+    """Make an answer with a text; streamed word by word where the request asks for a stream.
 
     Args:
-        words: What the model says.
-        reasoning: What it thinks before, in a signed thinking block.
-        usage: Tokens of prompt and completion; None reports none.
+        words: The text.
+        reasoning: The reasoning before it, in a signed thinking block.
+        usage: Tokens of prompt and completion; None for no report.
         finish: The stop reason.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
-    blocks = [*_thought(reasoning), *_said(words)]
+    blocks = [*_thinking_blocks(reasoning), *_text_blocks(words)]
     return message(blocks, usage=usage, finish=finish, model=model)
 
 
@@ -43,16 +43,16 @@ def tool_calls(
     finish: str = "tool_use",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that calls tools, the arguments streamed in pieces.
+    """Make an answer with tool calls, their arguments streamed in pieces.
 
     Args:
-        calls: Names and arguments, in order.
-        said: What the model says before it calls.
-        reasoning: What it thinks before that, in a signed thinking block.
+        calls: Names and arguments of the calls, in order.
+        said: A text before the calls.
+        reasoning: The reasoning before that, in a signed thinking block.
         ids: The calls' ids; `toolu_1`, `toolu_2`, … by default.
-        usage: Tokens of prompt and completion; None reports none.
+        usage: Tokens of prompt and completion; None for no report.
         finish: The stop reason.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
     uses = [
         {
@@ -63,7 +63,7 @@ def tool_calls(
         }
         for number, (name, arguments) in enumerate(calls)
     ]
-    blocks = [*_thought(reasoning), *_said(said), *uses]
+    blocks = [*_thinking_blocks(reasoning), *_text_blocks(said), *uses]
     return message(blocks, usage=usage, finish=finish, model=model)
 
 
@@ -74,13 +74,14 @@ def message(
     finish: str = "end_turn",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer of content blocks, as a whole answer has them.
+    """Make an answer of content blocks.
 
     Args:
-        blocks: The blocks; texts, thinking and arguments are streamed in pieces, others at once.
-        usage: Tokens of prompt and completion; None reports none.
+        blocks: The blocks, as a whole answer has them. Texts, thinking and arguments are streamed
+            in pieces, others in one piece.
+        usage: Tokens of prompt and completion; None for no report.
         finish: The stop reason.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
     begun: dict[str, Any] = {
         "id": "msg_replay",
@@ -105,23 +106,28 @@ def message(
 
 
 def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
-    """Make a stream that says something and then reports an error instead of an end."""
+    """Make a stream that ends with an error.
+
+    Args:
+        error: The vendor's error object.
+        after: A text before the error; empty for none.
+    """
     begun = {"id": "msg_replay", "model": "replayed", "content": []}
-    events = [{"type": "message_start", "message": begun}, *_streamed(_said(after))]
+    events = [{"type": "message_start", "message": begun}, *_streamed(_text_blocks(after))]
     return _events(*events, {"type": "error", "error": dict(error)})
 
 
 def _events(*events: Mapping[str, Any]) -> Answer:
-    """Make a stream whose events have the names that the vendor gives them."""
-    pieces = (f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events)
+    """Make a stream whose events are named as the vendor names them."""
+    pieces = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
     return Answer(pieces=tuple(pieces))
 
 
-def _said(words: str) -> list[dict[str, Any]]:
+def _text_blocks(words: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": words}] if words else []
 
 
-def _thought(reasoning: str | None) -> list[dict[str, Any]]:
+def _thinking_blocks(reasoning: str | None) -> list[dict[str, Any]]:
     if reasoning is None:
         return []
     return [{"type": "thinking", "thinking": reasoning, "signature": "c2lnbmVk"}]
@@ -133,19 +139,20 @@ def _streamed(blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         match block["type"]:
             case "text":
                 begun["text"] = ""
-                deltas = [{"type": "text_delta", "text": word} for word in _words(block["text"])]
+                words = split_words(block["text"])
+                deltas = [{"type": "text_delta", "text": word} for word in words]
             case "thinking":
                 begun |= {"thinking": "", "signature": ""}
                 deltas = [
                     {"type": "thinking_delta", "thinking": word}
-                    for word in _words(block["thinking"])
+                    for word in split_words(block["thinking"])
                 ]
                 deltas.append({"type": "signature_delta", "signature": block["signature"]})
             case "tool_use":
                 begun["input"] = {}
                 deltas = [
                     {"type": "input_json_delta", "partial_json": piece}
-                    for piece in ("", *_halves(json.dumps(block["input"])))
+                    for piece in ("", *split_halves(json.dumps(block["input"])))
                 ]
             case _:
                 pass
@@ -153,13 +160,3 @@ def _streamed(blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-
-
-def _words(said: str) -> list[str]:
-    """Cut before each word, so that the pieces join to the same text."""
-    return re.findall(r"\s?\S+|\s+", said)
-
-
-def _halves(arguments: str) -> list[str]:
-    middle = len(arguments) // 2
-    return [half for half in (arguments[:middle], arguments[middle:]) if half]

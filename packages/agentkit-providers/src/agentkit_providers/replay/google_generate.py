@@ -1,16 +1,16 @@
-"""Answers of the generateContent protocol, from plain words."""
+"""Answers in the generateContent protocol, made from plain words."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_providers.replay._answer import Answer
+from agentkit_providers.replay._pieces import split_words
 
 SIGNATURE: Final = "c2lnbmF0dXJl"
-"""The thought signature that answers carry unless told otherwise; base64, as all of them are."""
+"""The thought signature of answers by default; base64, as all signatures are."""
 
 _Part = dict[str, Any]
 
@@ -24,18 +24,18 @@ def text(
     finish: str = "STOP",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that says something, streamed word by word, or whole if asked so.
+    """Make an answer with a text; streamed word by word where the request asks for a stream.
 
     Args:
-        words: What the model says.
-        reasoning: What it thinks before, as parts marked `thought`.
+        words: The text.
+        reasoning: The reasoning before it, as parts marked `thought`.
         signature: A thought signature; it comes last, on a part with an empty text.
-        usage: Tokens of prompt and candidates; None reports none.
+        usage: Tokens of prompt and candidates; None for no report.
         finish: The finish reason.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
-    pieces = [{"text": word, "thought": True} for word in _words(reasoning or "")]
-    pieces += [{"text": word} for word in _words(words)]
+    pieces = [{"text": word, "thought": True} for word in split_words(reasoning or "")]
+    pieces += [{"text": word} for word in split_words(words)]
     whole: list[_Part] = [] if reasoning is None else [{"text": reasoning, "thought": True}]
     whole.append({"text": words})
     signed: list[_Part] = []
@@ -54,16 +54,16 @@ def tool_calls(
     finish: str = "STOP",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that calls tools; each call comes whole, as the vendor sends them.
+    """Make an answer with tool calls, each of them whole, as the vendor sends them.
 
     Args:
-        calls: Names and arguments, in order.
-        said: What the model says before it calls.
+        calls: Names and arguments of the calls, in order.
+        said: A text before the calls.
         ids: The calls' ids; none by default, as many of the vendor's models give none.
         signature: The thought signature, on the first call; None for none.
-        usage: Tokens of prompt and candidates; None reports none.
+        usage: Tokens of prompt and candidates; None for no report.
         finish: The finish reason, which is the same as for any other answer.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
     called: list[_Part] = []
     for number, (name, arguments) in enumerate(calls):
@@ -73,15 +73,20 @@ def tool_calls(
         called.append({"functionCall": call})
     if called and signature is not None:
         called[0]["thoughtSignature"] = signature
-    pieces: list[_Part] = [{"text": word} for word in _words(said)]
+    pieces: list[_Part] = [{"text": word} for word in split_words(said)]
     whole: list[_Part] = [{"text": said}] if said else []
     return _answer([*pieces, *called], [*whole, *called], usage=usage, finish=finish, model=model)
 
 
 def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
-    """Make a stream that says something and then reports an error instead of an end."""
-    said = [_response([{"text": word}], "replayed") for word in _words(after)]
-    return _events([*said, {"error": dict(error)}])
+    """Make a stream that ends with an error.
+
+    Args:
+        error: The vendor's error object.
+        after: A text before the error; empty for none.
+    """
+    responses = [_response([{"text": word}], "replayed") for word in split_words(after)]
+    return _events([*responses, {"error": dict(error)}])
 
 
 def _answer(
@@ -119,11 +124,6 @@ def _response(
 
 
 def _events(responses: Sequence[Mapping[str, Any]], *, whole: bytes | None = None) -> Answer:
-    """Write a stream as the vendor does, whose lines end with CR and LF."""
-    pieces = (b"data: " + json.dumps(one).encode() + b"\r\n\r\n" for one in responses)
+    """Write a stream with the vendor's line ends, CR and LF."""
+    pieces = (b"data: " + json.dumps(event).encode() + b"\r\n\r\n" for event in responses)
     return Answer(pieces=tuple(pieces), whole=whole)
-
-
-def _words(said: str) -> list[str]:
-    """Cut before each word, so that the pieces join to the same text."""
-    return re.findall(r"\s?\S+|\s+", said)

@@ -1,18 +1,18 @@
-"""Answers of the Chat Completions protocol, from plain words."""
+"""Answers in the Chat Completions protocol, made from plain words."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from agentkit_providers.replay._answer import Answer
+from agentkit_providers.replay._pieces import split_halves, split_words
 
 DONE: Final = "[DONE]"
-"""The data of the event that ends a stream."""
+"""The payload that ends a stream."""
 
 
 def text(
@@ -23,18 +23,18 @@ def text(
     finish: str = "stop",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that says something, streamed word by word, or whole if asked so.
+    """Make an answer with a text; streamed word by word where the request asks for a stream.
 
     Args:
-        words: What the model says.
-        reasoning: What it thinks before, in `reasoning_content`.
-        usage: Tokens of prompt and completion; None reports none.
+        words: The text.
+        reasoning: The reasoning before it, in `reasoning_content`.
+        usage: Tokens of prompt and completion; None for no report.
         finish: The finish reason.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"reasoning_content": word} for word in _words(reasoning or "")]
-    deltas += [{"content": word} for word in _words(words)]
+    deltas += [{"reasoning_content": word} for word in split_words(reasoning or "")]
+    deltas += [{"content": word} for word in split_words(words)]
     message: dict[str, Any] = {"role": "assistant", "content": words}
     if reasoning is not None:
         message["reasoning_content"] = reasoning
@@ -50,15 +50,15 @@ def tool_calls(
     finish: str = "tool_calls",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that calls tools, the arguments streamed in pieces.
+    """Make an answer with tool calls, their arguments streamed in pieces.
 
     Args:
-        calls: Names and arguments, in order.
-        said: What the model says before it calls.
+        calls: Names and arguments of the calls, in order.
+        said: A text before the calls.
         ids: The calls' ids; `call_1`, `call_2`, … by default.
-        usage: Tokens of prompt and completion; None reports none.
+        usage: Tokens of prompt and completion; None for no report.
         finish: The finish reason.
-        model: The model that says to have answered.
+        model: The name of the model in the answer.
     """
     whole: list[dict[str, Any]] = [
         {
@@ -69,12 +69,12 @@ def tool_calls(
         for number, (name, arguments) in enumerate(calls)
     ]
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None}]
-    deltas += [{"content": word} for word in _words(said)]
+    deltas += [{"content": word} for word in split_words(said)]
     for number, call in enumerate(whole):
         function = call["function"]
         begun = {"index": number, **call, "function": {**function, "arguments": ""}}
         deltas.append({"tool_calls": [begun]})
-        for piece in _halves(function["arguments"]):
+        for piece in split_halves(function["arguments"]):
             grown = {"index": number, "function": {"arguments": piece}}
             deltas.append({"tool_calls": [grown]})
     message = {"role": "assistant", "content": said or None, "tool_calls": whole}
@@ -82,9 +82,14 @@ def tool_calls(
 
 
 def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
-    """Make a stream that says something and then reports an error instead of an end."""
-    said = [_chunk({"content": word}, "replayed") for word in _words(after)]
-    return Answer.events(*said, {"error": dict(error)})
+    """Make a stream that ends with an error.
+
+    Args:
+        error: The vendor's error object.
+        after: A text before the error; empty for none.
+    """
+    chunks = [_chunk({"content": word}, "replayed") for word in split_words(after)]
+    return Answer.events(*chunks, {"error": dict(error)})
 
 
 def _answer(
@@ -124,13 +129,3 @@ def _chunk(delta: Mapping[str, Any], model: str, finish: str | None = None) -> d
         "model": model,
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
     }
-
-
-def _words(said: str) -> list[str]:
-    """Cut before each word, so that the pieces join to the same text."""
-    return re.findall(r"\s?\S+|\s+", said)
-
-
-def _halves(arguments: str) -> list[str]:
-    middle = len(arguments) // 2
-    return [half for half in (arguments[:middle], arguments[middle:]) if half]

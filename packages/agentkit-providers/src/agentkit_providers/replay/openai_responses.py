@@ -1,15 +1,15 @@
-"""Answers of the Responses protocol, from plain words."""
+"""Answers in the Responses protocol, made from plain words."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from agentkit_providers.replay._answer import Answer
+from agentkit_providers.replay._pieces import split_halves, split_words
 
 _RESPONSE_ID: Final = "resp_replay"
 
@@ -22,14 +22,14 @@ def text(
     finish: str = "completed",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that says something, streamed word by word, or whole if asked so.
+    """Make an answer with a text; streamed word by word where the request asks for a stream.
 
     Args:
-        words: What the model says.
-        reasoning: The summary of what it thinks before; the thoughts themselves are encrypted.
-        usage: Tokens of prompt and answer; None reports none.
-        finish: The status that the answer ends with; `incomplete` is for the limit on the output.
-        model: The model that says to have answered.
+        words: The text.
+        reasoning: The summary of the reasoning before it; the reasoning itself is encrypted.
+        usage: Tokens of prompt and answer; None for no report.
+        finish: The status at the end; `incomplete` means that the limit on the output was reached.
+        model: The name of the model in the answer.
     """
     output = [*_reasoning(reasoning), *_message(words)]
     return response(output, usage=usage, finish=finish, model=model)
@@ -45,18 +45,18 @@ def tool_calls(
     finish: str = "completed",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer that calls tools, the arguments streamed in pieces.
+    """Make an answer with tool calls, their arguments streamed in pieces.
 
     Args:
-        calls: Names and arguments, in order.
-        said: What the model says before it calls.
-        reasoning: The summary of what it thinks first.
+        calls: Names and arguments of the calls, in order.
+        said: A text before the calls.
+        reasoning: The summary of the reasoning before that.
         ids: The calls' ids; `call_1`, `call_2`, … by default.
-        usage: Tokens of prompt and answer; None reports none.
-        finish: The status that the answer ends with.
-        model: The model that says to have answered.
+        usage: Tokens of prompt and answer; None for no report.
+        finish: The status at the end.
+        model: The name of the model in the answer.
     """
-    made = [
+    function_calls = [
         {
             "type": "function_call",
             "id": f"fc_{number}",
@@ -67,7 +67,7 @@ def tool_calls(
         }
         for number, (name, arguments) in enumerate(calls, 1)
     ]
-    output = [*_reasoning(reasoning), *(_message(said) if said else ()), *made]
+    output = [*_reasoning(reasoning), *(_message(said) if said else ()), *function_calls]
     return response(output, usage=usage, finish=finish, model=model)
 
 
@@ -78,13 +78,14 @@ def response(
     finish: str = "completed",
     model: str = "replayed",
 ) -> Answer:
-    """Make an answer of output items, as a whole answer has them.
+    """Make an answer of output items.
 
     Args:
-        output: The items; texts, summaries and arguments are streamed in pieces, others at once.
-        usage: Tokens of prompt and answer; None reports none.
-        finish: The status that the answer ends with; `incomplete` is for the limit on the output.
-        model: The model that says to have answered.
+        output: The items, as a whole answer has them. Texts, summaries and arguments are streamed
+            in pieces, others in one piece.
+        usage: Tokens of prompt and answer; None for no report.
+        finish: The status at the end; `incomplete` means that the limit on the output was reached.
+        model: The name of the model in the answer.
     """
     whole = {**_response(model, finish), "output": list(output)}
     if finish == "incomplete":
@@ -106,9 +107,14 @@ def response(
 
 
 def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
-    """Make a stream that says something and then reports an error instead of an end.
+    """Make a stream that ends with an error.
 
-    The error comes as the vendor sends it: in an event of its own, and with the failed response.
+    As the vendor does, it sends the error twice: in an event of its own, and with the failed
+    response.
+
+    Args:
+        error: The vendor's error object.
+        after: A text before the error; empty for none.
     """
     events = [_created("replayed")]
     if after:
@@ -165,7 +171,7 @@ def _message(words: str) -> list[dict[str, Any]]:
 
 
 def _streamed(index: int, item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events in which an item comes."""
+    """The events that stream an item."""
     place = {"output_index": index, "item_id": item.get("id")}
     begun: dict[str, Any] = {"status": "in_progress"}
     inner: Iterator[dict[str, Any]] = iter(())
@@ -189,7 +195,7 @@ def _text_events(item: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[
             continue
         here = {**place, "content_index": at}
         yield {"type": "response.content_part.added", **here, "part": {**part, "text": ""}}
-        for word in _words(part["text"]):
+        for word in split_words(part["text"]):
             yield {"type": "response.output_text.delta", **here, "delta": word, "logprobs": []}
         yield {"type": "response.output_text.done", **here, "text": part["text"], "logprobs": []}
         yield {"type": "response.content_part.done", **here, "part": part}
@@ -200,7 +206,7 @@ def _summary_events(item: Mapping[str, Any], place: Mapping[str, Any]) -> Iterat
     for at, part in enumerate(item["summary"]):
         here = {**place, "summary_index": at}
         yield {"type": f"{kind}_part.added", **here, "part": {**part, "text": ""}}
-        for word in _words(part["text"]):
+        for word in split_words(part["text"]):
             yield {"type": f"{kind}_text.delta", **here, "delta": word}
         yield {"type": f"{kind}_text.done", **here, "text": part["text"]}
         yield {"type": f"{kind}_part.done", **here, "part": part}
@@ -208,16 +214,10 @@ def _summary_events(item: Mapping[str, Any], place: Mapping[str, Any]) -> Iterat
 
 def _argument_events(item: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     arguments: str = item["arguments"]
-    middle = len(arguments) // 2
-    for half in filter(None, (arguments[:middle], arguments[middle:])):
+    for half in split_halves(item["arguments"]):
         yield {"type": "response.function_call_arguments.delta", **place, "delta": half}
     yield {"type": "response.function_call_arguments.done", **place, "arguments": arguments}
 
 
 def _numbered(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{**event, "sequence_number": number} for number, event in enumerate(events)]
-
-
-def _words(said: str) -> list[str]:
-    """Cut before each word, so that the pieces join to the same text."""
-    return re.findall(r"\s?\S+|\s+", said)

@@ -1,4 +1,4 @@
-"""The vendors that are known, of all protocols: rows, and nothing but rows."""
+"""All vendors, of all protocols."""
 
 from __future__ import annotations
 

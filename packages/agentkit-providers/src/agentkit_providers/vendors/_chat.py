@@ -1,7 +1,7 @@
-"""The vendors that speak Chat Completions: a row each.
+"""The vendors that speak Chat Completions, one endpoint each.
 
-Quirks are the fields of `agentkit_providers.openai_chat.Quirks` that differ from its defaults,
-which are OpenAI's; they are data here, so that no protocol is imported to read them.
+Quirks are the fields of `agentkit_providers.openai_chat.Quirks` that differ from the defaults,
+which are OpenAI's. They are plain data, so that reading them imports no protocol.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
     "files": False,
     "media": ["image"],
 }
-"""The quirks of a server that knows Chat Completions and nothing of OpenAI's own additions."""
+"""The quirks of a server that has Chat Completions without OpenAI's own additions."""
 
 Models = dict[str, dict[str, JsonValue]]
-"""What `Endpoint.models` holds."""
+"""The type of `Endpoint.models`."""
 
 _MODELS_OF_OPENAI: Final[Models] = {
     "o[1-9]*": {"sampling": False},
     "gpt-[5-9]*": {"sampling": False},
-    # These do not reason, and refuse to be asked to.
+    # These cannot reason, and refuse requests that ask for it.
     "gpt-[34]*": {"thinking_format": "none"},
     "chatgpt-*": {"thinking_format": "none"},
     "gpt-5*-chat*": {"thinking_format": "none", "sampling": True},
@@ -62,13 +62,13 @@ CHAT_VENDORS: Final = (
         models=_MODELS_OF_OPENAI,
     ),
     Endpoint(
-        # The base URL is each customer's own: https://<resource>.openai.azure.com/openai/v1
+        # Each customer has their own base URL: https://<resource>.openai.azure.com/openai/v1
         name="azure",
         key_env=("AZURE_OPENAI_API_KEY",),
         auth_header="api-key",
         auth_prefix="",
         quirks={"cache_retention_24h": False},
-        # By the names of deployments, which most people name like the models.
+        # Matched against the names of deployments, which usually are those of the models.
         models=_MODELS_OF_OPENAI,
         catalogue="openai",
         catalogue_prices=False,
@@ -93,7 +93,7 @@ CHAT_VENDORS: Final = (
         "GROQ_API_KEY",
         reasoning_field_out="reasoning",
         models={
-            # It thinks or it does not.
+            # It has no levels: it thinks or it does not.
             "qwen/qwen3*": {
                 "thinking_level_map": {
                     "off": "none",
@@ -214,7 +214,7 @@ CHAT_VENDORS: Final = (
         json_schema=False,
         supports_seed=False,
         thinking_format="none",
-        # Else the reasoning comes inside the text.
+        # Otherwise the reasoning comes inside the text.
         extra={"reasoning_split": True},
         reasoning_field_out="reasoning_details",
     ),

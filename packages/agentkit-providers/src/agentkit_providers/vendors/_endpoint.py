@@ -1,4 +1,4 @@
-"""One endpoint as data: where a protocol is spoken, with which key, in which dialect."""
+"""One endpoint as data: where a protocol is served, with which key, and how the vendor differs."""
 
 from __future__ import annotations
 
@@ -22,26 +22,25 @@ GOOGLE_GENERATE: Final = "google_generate"
 
 
 class Endpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where models answer: address, protocol, key, and how this vendor differs.
+    """Where models are served: base URL, protocol, key, and how the vendor differs.
 
     Attributes:
         name: The word before the colon in `connect("openai:gpt-5-mini")`.
-        base_url: Up to where a projection's paths begin; empty means that the caller must give one.
-        api: The protocol: `openai_chat`, or what was registered with `Registry.register_api`.
-        key_env: Environment variables that may hold the key; the first that is not empty wins.
+        base_url: The URL before the projection's paths; empty where the caller must pass one.
+        api: The protocol: `openai_chat`, or one that was registered with `Registry.register_api`.
+        key_env: Environment variables that may hold the key; the first that is not empty is used.
         key_required: Whether a request without a key is refused before it is sent.
-        auth_header: The header that carries the key.
-        auth_prefix: What stands before the key in that header.
-        headers: Sent with every request; never a key.
-        quirks: How the vendor's dialect differs, by the field names of the protocol's own quirks
-            type (`agentkit_providers.openai_chat.Quirks`); empty means not at all.
-        models: How single models differ from the rest: patterns of their ids, as in file names and
-            whatever the case (`qwen/*`, `*-reasoner`), to quirks that are laid over `quirks`. Of
-            several that match, later ones are laid over earlier ones.
-        catalogue: The vendor under whose name the catalogue has its models; empty means `name`.
-        catalogue_prices: Whether models cost here what the catalogue says; else their prices are
-            unknown.
-        card: What is known of the model, in the row that `for_model` makes.
+        auth_header: The header for the key.
+        auth_prefix: The text before the key in that header.
+        headers: Headers that are sent with every request; never a key.
+        quirks: How the vendor differs from the protocol's defaults, by the field names of the
+            protocol's quirks type (`agentkit_providers.openai_chat.Quirks`); empty for not at all.
+        models: How single models differ from the others: patterns of model ids (`qwen/*`,
+            `*-reasoner`; case is ignored) to quirks that are merged over `quirks`. Where several
+            patterns match, later ones win.
+        catalogue: The vendor under whose name the catalogue has the models; empty means `name`.
+        catalogue_prices: Whether the catalogue's prices are valid here; else prices are unknown.
+        card: What is known of the model, in an endpoint that `for_model` made; None otherwise.
     """
 
     name: str
@@ -59,14 +58,14 @@ class Endpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     card: ModelCard | None = None
 
     def for_model(self, model: str, card: ModelCard | None = None) -> Endpoint:
-        """Make the row of one model: `quirks` hold what `models` says of it.
+        """Make the endpoint of one model, whose `quirks` include those of `models`.
 
         Args:
-            model: Its id.
-            card: What else is known of it.
+            model: The model's id.
+            card: What else is known of the model; None for nothing.
         """
         quirks, name = self.quirks, model.lower()
-        for pattern, differing in self.models.items():
+        for pattern, model_quirks in self.models.items():
             if fnmatchcase(name, pattern.lower()):
-                quirks = {**quirks, **differing}
+                quirks = {**quirks, **model_quirks}
         return replace(self, quirks=quirks, models={}, card=card)

@@ -1,7 +1,7 @@
-"""The endpoints that speak Google's generateContent: a row each.
+"""The endpoints of Google's generateContent.
 
-Quirks are the fields of `agentkit_providers.google_generate.Quirks` that differ from its
-defaults, which are those of the Gemini API.
+Quirks are the fields of `agentkit_providers.google_generate.Quirks` that differ from the defaults,
+which are those of the Gemini API.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GEMINI_VENDORS: Final = (
         auth_prefix="",
     ),
     Endpoint(
-        # The base URL is each customer's own: https://<region>-aiplatform.googleapis.com/v1/
+        # Each customer has their own base URL: https://<region>-aiplatform.googleapis.com/v1/
         # projects/<project>/locations/<region>/publishers/google
         name="vertex",
         api=GOOGLE_GENERATE,

@@ -1,7 +1,8 @@
-"""The vendors that speak Anthropic's Messages: a row each.
+"""The vendors that speak Anthropic's Messages, one endpoint each.
 
-Quirks are the fields of `agentkit_providers.anthropic_messages.Quirks` that differ from its
-defaults, which are Anthropic's. Reasoning is asked to be shown, as with other protocols.
+Quirks are the fields of `agentkit_providers.anthropic_messages.Quirks` that differ from the
+defaults, which are Anthropic's. The models are asked to show their reasoning, as in the other
+protocols.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MESSAGES_VENDORS: Final = (
         quirks={"thinking_display": "summarized"},
     ),
     Endpoint(
-        name="anthropic-oauth",  # with a token that others issue, in the usual header
+        name="anthropic-oauth",  # with an OAuth token, in the standard header
         base_url="https://api.anthropic.com/v1",
         api=ANTHROPIC_MESSAGES,
         key_env=("ANTHROPIC_AUTH_TOKEN",),
@@ -29,7 +30,7 @@ MESSAGES_VENDORS: Final = (
         quirks={"thinking_display": "summarized"},
     ),
     Endpoint(
-        # The base URL is each customer's own: https://<region>-aiplatform.googleapis.com/v1/
+        # Each customer has their own base URL: https://<region>-aiplatform.googleapis.com/v1/
         # projects/<project>/locations/<region>/publishers/anthropic/models
         name="vertex-anthropic",
         api=ANTHROPIC_MESSAGES,
@@ -51,7 +52,7 @@ MESSAGES_VENDORS: Final = (
         quirks={"cost_currency": "USD", "known_betas": False},
     ),
     Endpoint(
-        # Any other server that speaks Messages; no variable is read for it.
+        # Any other server. No variable is read for it, so that no key goes to an unknown server.
         name="anthropic-compatible",
         api=ANTHROPIC_MESSAGES,
         key_required=False,

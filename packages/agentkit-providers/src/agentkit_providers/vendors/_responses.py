@@ -1,7 +1,8 @@
-"""The vendors that speak Responses: a row each, and nothing but rows.
+"""The vendors that speak Responses, one endpoint each.
 
-Most speak Chat Completions too, under their plain names; here a name ends with `-responses`.
-Quirks are the fields of `agentkit_providers.openai_responses.Quirks`; see `_vendors`.
+Most of them also speak Chat Completions, under their plain names; the names here end with
+`-responses`. Quirks are the fields of `agentkit_providers.openai_responses.Quirks` that differ from
+the defaults, which are OpenAI's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _MODELS_OF_OPENAI: Final[dict[str, dict[str, JsonValue]]] = {
     "o[1-9]*": {"sampling": False},
     "gpt-[5-9]*": {"sampling": False},
     "gpt-5.[6-9]*": {"cache_breakpoints": True},
-    # These do not reason, and refuse to be asked to.
+    # These cannot reason, and refuse requests that ask for it.
     "gpt-[34]*": _NO_THINKING,
     "chatgpt-*": _NO_THINKING,
     "gpt-5*-chat*": {"sampling": True, **_NO_THINKING},
@@ -61,14 +62,14 @@ RESPONSES_VENDORS: Final = (
         catalogue="openai",
     ),
     Endpoint(
-        # The base URL is each customer's own: https://<resource>.openai.azure.com/openai/v1
+        # Each customer has their own base URL: https://<resource>.openai.azure.com/openai/v1
         name="azure-responses",
         api=OPENAI_RESPONSES,
         key_env=("AZURE_OPENAI_API_KEY",),
         auth_header="api-key",
         auth_prefix="",
         quirks={"cache_retention_24h": False},
-        # By the names of deployments, which most people name like the models.
+        # Matched against the names of deployments, which usually are those of the models.
         models={**_MODELS_OF_OPENAI, "gpt-5.[6-9]*": {}},
         catalogue="openai",
         catalogue_prices=False,
@@ -104,6 +105,6 @@ RESPONSES_VENDORS: Final = (
         custom_items=False,
         reasoning_replay="text",
     ),
-    # Any other server; no variable is read for it, lest a key goes to a stranger.
+    # Any other server. No variable is read for it, so that no key goes to an unknown server.
     _local("compatible-responses", ""),
 )

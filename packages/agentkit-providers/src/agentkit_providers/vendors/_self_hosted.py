@@ -1,4 +1,4 @@
-"""The servers that people run themselves, and any other one: Chat Completions, a row each."""
+"""Servers that people run themselves, and any other one, with Chat Completions."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ LOCAL_VENDORS: Final = (
         empty_tools_with_history=True,
         models={"*claude*": {"cache_control": True}},
     ),
-    # Any other server; no variable is read for it, lest a key goes to a stranger.
+    # Any other server. No variable is read for it, so that no key goes to an unknown server.
     _local("compatible", ""),
 )
