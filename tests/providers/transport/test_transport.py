@@ -424,9 +424,9 @@ def test_x06_a_stream_that_falls_silent_keeps_what_it_said(
 def test_x06_pings_are_life_to_the_idle_limit(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    pings = Answer.recorded(b": ping\n\n" * 10 + tiny_answer("thought").body).paced(0.04)
+    pings = Answer.recorded(b": ping\n\n" * 12 + tiny_answer("thought").body).paced(0.05)
 
-    came = batches(tiny(serve([pings])), ask(idle_s=0.15))
+    came = batches(tiny(serve([pings])), ask(idle_s=0.4))
 
     assert folded(came).item.text == "thought"
 
@@ -434,14 +434,14 @@ def test_x06_pings_are_life_to_the_idle_limit(
 def test_x06_pings_are_no_content_to_the_limit_on_content(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    pings = Answer.recorded(b": ping\n\n" * 60 + tiny_answer("late").body).paced(0.02)
+    pings = Answer.recorded(b": ping\n\n" * 200 + tiny_answer("late").body).paced(0.02)
     began = time.monotonic()
 
     came = batches(tiny(serve([pings])), ask(no_content_s=0.15, idle_s=1.0))
 
     assert failed(came).kind is FailureKind.TIMEOUT
     assert "no_content_s" in failed(came).message
-    assert time.monotonic() - began < 0.8
+    assert time.monotonic() - began < 3.0, "the pings take four seconds"
 
 
 def test_x06_content_starts_the_limit_on_content_anew(
