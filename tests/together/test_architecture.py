@@ -74,6 +74,22 @@ def test_the_table_of_packages_says_what_a_package_imports(package: str) -> None
     }
 
 
+def test_the_four_protocols_have_the_modules_that_the_page_lists() -> None:
+    _, _, section = PAGE.partition("| modules of each protocol |")
+    table, _, _ = section.partition("\n\n")
+    listed = set(re.findall(r"`(_\w+)`", table))
+    folder = folder_of("agentkit-providers")
+    protocols = [folder / name for layer in stated_layers("agentkit_providers") for name in layer]
+    modules = [
+        {path.stem for path in protocol.glob("_*.py")} - {"__init__"}
+        for protocol in protocols
+        if (protocol / "_projection.py").exists()
+    ]
+
+    assert len(modules) == 4
+    assert listed == set.intersection(*modules)
+
+
 def test_no_package_is_without_contracts() -> None:
     (siblings,) = [found for found in CONTRACTS if found["type"] == "acyclic_siblings"]
 
