@@ -56,11 +56,18 @@ RUN: list[Event] = [
             ),
         )
     ),
-    ModelCallFinished(1, 1, FinishReason.COMPLETED, Usage(cost=CostUsage({}), requests=1)),
-    ToolResultReceived(
-        ToolCallId("c"), "t", ToolResult(call_id=ToolCallId("c"), output=TextOutput("ok"))
+    ModelCallFinished(
+        call=1,
+        attempt=1,
+        finish_reason=FinishReason.COMPLETED,
+        usage=Usage(cost=CostUsage({}), requests=1),
     ),
-    TurnFinished(TurnResult(TurnId("turn-1"), TurnEnd.COMPLETED)),
+    ToolResultReceived(
+        call_id=ToolCallId("c"),
+        name="t",
+        result=ToolResult(call_id=ToolCallId("c"), output=TextOutput("ok")),
+    ),
+    TurnFinished(TurnResult(turn_id=TurnId("turn-1"), end=TurnEnd.COMPLETED)),
 ]
 
 
@@ -172,7 +179,11 @@ def test_an_event_that_is_no_json_leaves_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     odd = ToolResult(call_id=ToolCallId("c"), output=TextOutput("a"), details=object())  # type: ignore[arg-type]
     good, bad, after = enveloped(
-        [Diagnostic("a"), ToolResultReceived(ToolCallId("c"), "t", odd), Diagnostic("b")]
+        [
+            Diagnostic("a"),
+            ToolResultReceived(call_id=ToolCallId("c"), name="t", result=odd),
+            Diagnostic("b"),
+        ]
     )
     with JsonlReporter(path) as report:
         report(good)
@@ -230,7 +241,7 @@ def test_o03_a_full_disk_leaves_whole_lines(
 
 
 def test_the_session_is_that_of_the_envelope() -> None:
-    envelope = Envelope(3, SESSION, 5, TurnStarted())
+    envelope = Envelope(seq=3, session_id=SESSION, at=5, event=TurnStarted())
     file = io.BytesIO()
     JsonlReporter(file)(envelope)
 

@@ -92,10 +92,12 @@ def content(*deltas: Delta) -> ContentDelta:
 
 
 def finished(end: TurnEnd = TurnEnd.COMPLETED, **facts: object) -> TurnFinished:
-    return TurnFinished(TurnResult(TurnId("turn-1"), end, **facts))  # type: ignore[arg-type]
+    return TurnFinished(TurnResult(turn_id=TurnId("turn-1"), end=end, **facts))  # type: ignore[arg-type]
 
 
-DONE = ModelCallFinished(1, 1, FinishReason.COMPLETED, Usage(requests=1))
+DONE = ModelCallFinished(
+    call=1, attempt=1, finish_reason=FinishReason.COMPLETED, usage=Usage(requests=1)
+)
 
 
 def test_text_is_written_as_it_comes() -> None:
@@ -172,7 +174,11 @@ def test_a_tool_call_is_told_from_asking_to_result() -> None:
         ToolCallRequested(call),
         ToolExecutionStarted(CALL, "weather", {"city": "Rome"}),
         ToolProgress(CALL, "looking it up"),
-        ToolResultReceived(CALL, "weather", ToolResult(call_id=CALL, output=TextOutput("sunny"))),
+        ToolResultReceived(
+            call_id=CALL,
+            name="weather",
+            result=ToolResult(call_id=CALL, output=TextOutput("sunny")),
+        ),
     )
 
     assert told.splitlines() == [
@@ -222,7 +228,7 @@ def test_arguments_that_could_not_be_read_are_shown_as_they_came() -> None:
 def test_a_result_is_told_in_short(output: ToolOutput, words: str) -> None:
     result = ToolResult(call_id=CALL, output=output)
 
-    assert shown(ToolResultReceived(CALL, "t", result)) == f"< t: {words}\n"
+    assert shown(ToolResultReceived(call_id=CALL, name="t", result=result)) == f"< t: {words}\n"
 
 
 def test_an_error_says_why() -> None:
@@ -230,24 +236,27 @@ def test_an_error_says_why() -> None:
         call_id=CALL, output=TextOutput("no"), is_error=True, failure=ToolFailure.NOT_FOUND
     )
 
-    assert shown(ToolResultReceived(CALL, "t", result)) == "< t failed (not_found): no\n"
+    assert (
+        shown(ToolResultReceived(call_id=CALL, name="t", result=result))
+        == "< t failed (not_found): no\n"
+    )
 
 
 @pytest.mark.parametrize("size", [199, 200, 201, 100_000])
 def test_long_results_are_cut_after_cleaning(size: int) -> None:
     result = ToolResult(call_id=CALL, output=TextOutput("x" * size))
-    (line,) = shown(ToolResultReceived(CALL, "t", result)).splitlines()
+    (line,) = shown(ToolResultReceived(call_id=CALL, name="t", result=result)).splitlines()
 
     words = line.removeprefix("< t: ")
     assert words == ("x" * size if size <= 200 else "x" * 199 + "…")
     coloured = ToolResult(call_id=CALL, output=TextOutput("\x1b[31m" * 20 + "red"))
-    assert shown(ToolResultReceived(CALL, "t", coloured)) == "< t: red\n"
+    assert shown(ToolResultReceived(call_id=CALL, name="t", result=coloured)) == "< t: red\n"
 
 
 def test_what_is_left_out_is_marked_even_if_what_is_shown_is_short() -> None:
     result = ToolResult(call_id=CALL, output=TextOutput("seen" + " " * 5000 + "not seen"))
 
-    assert shown(ToolResultReceived(CALL, "t", result)) == "< t: seen…\n"
+    assert shown(ToolResultReceived(call_id=CALL, name="t", result=result)) == "< t: seen…\n"
 
 
 def approval(approval_id: str, kind: str, summary: str) -> ApprovalRequest:
@@ -257,7 +266,12 @@ def approval(approval_id: str, kind: str, summary: str) -> ApprovalRequest:
 
 def test_approvals_are_told_with_the_id_that_answers_them() -> None:
     asked = ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a"))
-    resolved = ApprovalResolved(ApprovalId("tool.t:ab"), CALL, ApprovalOutcome.APPROVED, True)
+    resolved = ApprovalResolved(
+        approval_id=ApprovalId("tool.t:ab"),
+        call_id=CALL,
+        outcome=ApprovalOutcome.APPROVED,
+        patched=True,
+    )
 
     assert shown(asked, resolved).splitlines() == [
         "? delete /a [tool.t:ab]",
@@ -271,9 +285,15 @@ FAILURE = ProviderFailure(kind=FailureKind.RATE_LIMIT, message="slow down", stat
 def test_a_failed_attempt_is_told_and_not_glued_to_the_next() -> None:
     told = shown(
         content(*text(A, "Half an ans")),
-        ModelCallFinished(1, 1, FinishReason.ERROR, Usage(requests=1), failure=FAILURE),
+        ModelCallFinished(
+            call=1,
+            attempt=1,
+            finish_reason=FinishReason.ERROR,
+            usage=Usage(requests=1),
+            failure=FAILURE,
+        ),
         AttemptSuperseded(1, 1),
-        RetryScheduled(1, 1, 1.25, FAILURE),
+        RetryScheduled(call=1, attempt=1, wait_s=1.25, failure=FAILURE),
         content(*text(A, "Whole")),
         DONE,
     )
@@ -328,7 +348,8 @@ def test_a_turn_ends_with_what_it_used(usage: Usage, words: str) -> None:
 def test_what_goes_on_in_the_background_is_told_twice() -> None:
     result = ToolResult(call_id=CALL, output=TextOutput("ready"))
     told = shown(
-        ToolDetached(CALL, "report"), ToolResultReceived(CALL, "report", result, background=True)
+        ToolDetached(CALL, "report"),
+        ToolResultReceived(call_id=CALL, name="report", result=result, background=True),
     )
 
     assert told == "  report goes on in the background\n< report in the background: ready\n"
@@ -388,10 +409,14 @@ def test_z07_no_event_lets_a_stranger_drive_the_terminal() -> None:
         ToolExecutionStarted(ToolCallId(EVIL), EVIL, {EVIL: 1}),
         ToolProgress(ToolCallId(EVIL), EVIL),
         ToolProgress(ToolCallId("unknown" + EVIL), EVIL),
-        ToolResultReceived(CALL, EVIL, ToolResult(call_id=CALL, output=TextOutput(EVIL))),
+        ToolResultReceived(
+            call_id=CALL, name=EVIL, result=ToolResult(call_id=CALL, output=TextOutput(EVIL))
+        ),
         ApprovalRequired(approval(EVIL, EVIL, EVIL)),
-        ApprovalResolved(ApprovalId(EVIL), CALL, ApprovalOutcome.DENIED),
-        RetryScheduled(1, 1, 0, failure),
+        ApprovalResolved(
+            approval_id=ApprovalId(EVIL), call_id=CALL, outcome=ApprovalOutcome.DENIED
+        ),
+        RetryScheduled(call=1, attempt=1, wait_s=0, failure=failure),
         ToolDetached(CALL, EVIL),
         ToolCatalogChanged(added=(EVIL,)),
         MutationFinished(MutationOutcome.ROLLED_BACK, reason=EVIL),

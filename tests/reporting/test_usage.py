@@ -48,7 +48,9 @@ def call(usage: Usage, *, model: str = "m", attempt: int = 1) -> list[Event]:
     return [
         ModelCallStarted(1, attempt, model),
         ContentDelta((AppendText(PartId("a"), "x"),)),
-        ModelCallFinished(1, attempt, FinishReason.COMPLETED, usage),
+        ModelCallFinished(
+            call=1, attempt=attempt, finish_reason=FinishReason.COMPLETED, usage=usage
+        ),
     ]
 
 
@@ -61,7 +63,7 @@ def summary_of(events: list[Event]) -> UsageSummary:
 
 def test_r03_a_call_counts_once_though_the_turn_sums_it_up_again() -> None:
     usage = used(3, 2)
-    turn = TurnFinished(TurnResult(TurnId("turn-1"), TurnEnd.COMPLETED, usage=usage))
+    turn = TurnFinished(TurnResult(turn_id=TurnId("turn-1"), end=TurnEnd.COMPLETED, usage=usage))
 
     assert summary_of([*call(usage), turn]).total == usage
 
@@ -129,7 +131,9 @@ def test_a_call_without_a_report_makes_the_sum_a_lower_bound() -> None:
 
 def test_the_models_that_tools_ask_are_kept_apart() -> None:
     result = ToolResult(call_id=ToolCallId("c"), output=TextOutput(""), usage=used(7, 7))
-    found = summary_of([*call(used(1, 1)), ToolResultReceived(ToolCallId("c"), "t", result)])
+    found = summary_of(
+        [*call(used(1, 1)), ToolResultReceived(call_id=ToolCallId("c"), name="t", result=result)]
+    )
 
     assert found.total == used(1, 1)
     assert found.tools == used(7, 7)
@@ -137,7 +141,13 @@ def test_the_models_that_tools_ask_are_kept_apart() -> None:
 
 def test_a_call_whose_start_was_missed_is_named_by_who_answered() -> None:
     provenance = Provenance("p", "openai_chat", "asked")
-    end = ModelCallFinished(1, 1, FinishReason.COMPLETED, used(1, 1), provenance)
+    end = ModelCallFinished(
+        call=1,
+        attempt=1,
+        finish_reason=FinishReason.COMPLETED,
+        usage=used(1, 1),
+        provenance=provenance,
+    )
 
     assert list(summary_of([end]).models) == ["asked"]
 

@@ -16,6 +16,8 @@ def enveloped(
 ) -> list[Envelope]:
     """Put events into envelopes, from number 1."""
     return [
-        Envelope(seq, session_id, 1_767_225_600_000 + seq, event, turn_id)
+        Envelope(
+            seq=seq, session_id=session_id, at=1_767_225_600_000 + seq, event=event, turn_id=turn_id
+        )
         for seq, event in enumerate(events, start=1)
     ]

@@ -9,7 +9,7 @@ import pytest
 from agentkit_core import AgentkitError, RecordError
 from agentkit_loop import Agent, ApprovalRequiredError, AwaitingInput, Busy, Closed, decode_state
 from agentkit_loop.kernel._state import STATE_VERSION
-from agentkit_loop.persistence._validate import contradiction
+from agentkit_loop.persistence._validate import find_contradiction
 from agentkit_loop.testing import Reply, ScriptedModel, call, walk
 from agentkit_tools_core import tool
 
@@ -90,7 +90,7 @@ def test_a_state_that_was_tampered_with_is_refused_or_runs_but_never_crashes(
 @pytest.mark.parametrize("seed", range(100))
 def test_no_state_that_a_walk_reaches_contradicts_itself(seed: int) -> None:
     for one in walk(seed):
-        assert contradiction(one.after) is None
+        assert find_contradiction(one.after) is None
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_no_state_that_a_walk_reaches_contradicts_itself(seed: int) -> None:
         (("turn", "calls"), [], "round"),
         (("turn", "first"), 99, "outside"),
         (("clock",), 2**63, "clock"),
-        (("turn", "calls", 1, "result", "call_id"), "c1", "another"),
+        (("turn", "calls", 1, "result", "call_id"), "c1", "the result of call"),
         (("turn", "calls", 0, "status"), "done", "result"),
         (("out",), {"e9": {"type": "prepare", "id": "e9"}}, "never asked"),
-        (("out",), {"e1": {"type": "prepare", "id": "e1"}}, "nobody waits"),
+        (("out",), {"e1": {"type": "prepare", "id": "e1"}}, "nothing waits"),
     ],
 )
 def test_what_contradicts_itself_is_said(way: tuple[Any, ...], odd: object, wrong: str) -> None:

@@ -27,7 +27,7 @@ from agentkit_loop.kernel import (
     Yield,
     step,
 )
-from agentkit_loop.persistence._snapshot import Told, decode_head
+from agentkit_loop.persistence._snapshot import Report, decode_head
 from agentkit_loop.ports import LogEntry, Saved
 
 STATES = Path(__file__).parents[1] / "states"
@@ -104,8 +104,8 @@ def of_state(state: State) -> dict[str, Any]:
     }
 
 
-def of_told(told: Told) -> list[Any]:
-    match told:
+def of_report(report: Report) -> list[Any]:
+    match report:
         case Yield(status=WaitingForApproval(requests=requests, background=background)):
             return ["waiting", [of_request(request) for request in requests], sorted(background)]
         case Yield(status=status):
@@ -133,18 +133,18 @@ def test_what_a_store_has_of_version_2_is_what_it_was(line: dict[str, Any]) -> N
     head = decode_head(Saved(9, json.dumps(line["head"]).encode(), log))
 
     assert of_state(head.state) == line["facts"]
-    assert [of_told(told) for told in head.told] == line["told"]
+    assert [of_report(report) for report in head.reports] == line["told"]
     assert decode_state(encode_state(head.state)) == head.state
     state, _ = step(head.state, Cancel(), head.state.clock)
     assert state.transcript.open_calls == ()
 
 
-def test_an_event_that_was_not_told_has_the_call_that_it_is_about() -> None:
+def test_an_event_that_was_not_reported_has_the_call_that_it_is_about() -> None:
     names = set[str]()
     for line in lines("v2_heads.jsonl"):
         log = msgspec.convert(line["log"], tuple[LogEntry, ...])
-        for told in decode_head(Saved(9, json.dumps(line["head"]).encode(), log)).told:
-            if isinstance(told, Emit) and isinstance(told.event, ApprovalRequired):
-                names.add(told.event.request.call.name)
+        for report in decode_head(Saved(9, json.dumps(line["head"]).encode(), log)).reports:
+            if isinstance(report, Emit) and isinstance(report.event, ApprovalRequired):
+                names.add(report.event.request.call.name)
 
     assert names == {"read", "write"}

@@ -24,7 +24,7 @@ class TurnEnd(StringEnum):
     failed (see `TurnResult.error`)."""
 
 
-class TurnResult(Record, frozen=True, omit_defaults=True):
+class TurnResult(Record, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a turn.
 
     Attributes:

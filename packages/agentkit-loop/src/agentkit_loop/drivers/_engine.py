@@ -114,7 +114,7 @@ class Engine:
         self._is_stepping = True
         try:
             if head is not None:
-                self._carry_out(head.told)
+                self._carry_out(head.reports)
             if self.has_store:
                 self.outbox.take(effects)
             else:

@@ -116,7 +116,14 @@ class EventDispatcher:
         now = self._now_ms()
         if now > self._at:
             self._at = now
-        envelope = Envelope(self.seq, self._session_id, self._at, event, turn_id, number)
+        envelope = Envelope(
+            seq=self.seq,
+            session_id=self._session_id,
+            at=self._at,
+            event=event,
+            turn_id=turn_id,
+            number=number,
+        )
         if self._dispatching:
             self._waiting.append(envelope)
             return

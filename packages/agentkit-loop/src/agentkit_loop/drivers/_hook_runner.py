@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agentkit_core import FailureKind, ModelRequest, ProviderFailure, ToolSpec
 from agentkit_loop.extensions._hooks import EndTurn, Hooks, RunFacts
 from agentkit_loop.extensions._mutators import Mutator, mutate
-from agentkit_loop.kernel._effects import CheckFinish, Prepare, RunMutators
+from agentkit_loop.kernel._effects import CallModel, CheckFinish, EffectId, Prepare, RunMutators
 from agentkit_loop.kernel._inputs import (
     FinishChecked,
     Input,
@@ -43,6 +43,7 @@ class HookRunner:
         self.hooks = hooks
         self._mutators = tuple(mutators)
         self._request: ModelRequest | None = None
+        self._built_for: EffectId | None = None
         self._specs: tuple[ToolSpec, ...] = ()
         self._digests: dict[str, str] = {}
 
@@ -78,13 +79,18 @@ class HookRunner:
         self._request = _build_request(state, executor)
         return Prepared(effect.id, tools=self._digests_of(self._request))
 
-    def offer_tools(self, state: State, executor: Executor) -> ToolsOffered | None:
-        """Build the request of a model call for which there was no `Prepare`.
+    def offer_tools(
+        self, effect: CallModel, state: State, executor: Executor
+    ) -> ToolsOffered | None:
+        """Build the request of a model call for which there was no `Prepare`, once.
 
         Returns:
-            The tools that it offers; None if the last request offered the same.
+            The tools that it offers; None if the last request offered the same, or if the request
+            was built before: with a store, the engine comes here again after the save.
         """
-        self._request = _build_request(state, executor)
+        if self._built_for == effect.id:
+            return None
+        self._request, self._built_for = _build_request(state, executor), effect.id
         digests = self._digests_of(self._request)
         return None if digests == state.tools else ToolsOffered(digests)
 

@@ -37,7 +37,7 @@ def instant_answer(
         case Prepare():
             return None if hooks.has_request_hooks else hooks.prepare(effect, state, executor)
         case CallModel():
-            return None if state.hooks.request else hooks.offer_tools(state, executor)
+            return None if state.hooks.request else hooks.offer_tools(effect, state, executor)
         case Preflight():
             if executor.has_hooks:
                 return None

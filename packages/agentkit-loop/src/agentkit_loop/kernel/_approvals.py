@@ -96,7 +96,9 @@ def resolve(
     """
     outcome = ApprovalOutcome.APPROVED if decision.approve else ApprovalOutcome.DENIED
     patched = decision.approve and decision.input is not None and not call.started
-    draft.emit(ApprovalResolved(request.id, call.id, outcome, patched))
+    draft.emit(
+        ApprovalResolved(approval_id=request.id, call_id=call.id, outcome=outcome, patched=patched)
+    )
     left = tuple(other for other in call.pending_approvals if other is not request)
     resume = call.resume or Resumption()
     if not decision.approve:
@@ -118,7 +120,11 @@ def grant(draft: Draft, call: CallState, approval_id: ApprovalId) -> CallState:
     for request in call.pending_approvals:
         if request.id != approval_id or request.want is not ApprovalKind.APPROVAL:
             continue
-        draft.emit(ApprovalResolved(request.id, call.id, ApprovalOutcome.APPROVED))
+        draft.emit(
+            ApprovalResolved(
+                approval_id=request.id, call_id=call.id, outcome=ApprovalOutcome.APPROVED
+            )
+        )
         left = tuple(other for other in call.pending_approvals if other is not request)
         granted = (*call.granted, request.id)
         call = _ready_if_answered(replace(call, pending_approvals=left, granted=granted))
@@ -128,7 +134,11 @@ def grant(draft: Draft, call: CallState, approval_id: ApprovalId) -> CallState:
 def withdraw_approvals(draft: Draft, call: CallState) -> None:
     """Report that nobody has to answer the pending approvals of a call any more."""
     for request in call.pending_approvals:
-        draft.emit(ApprovalResolved(request.id, call.id, ApprovalOutcome.WITHDRAWN))
+        draft.emit(
+            ApprovalResolved(
+                approval_id=request.id, call_id=call.id, outcome=ApprovalOutcome.WITHDRAWN
+            )
+        )
 
 
 def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:

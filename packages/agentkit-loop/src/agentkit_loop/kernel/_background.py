@@ -127,7 +127,7 @@ def _end_call(draft: Draft, result: ToolResult) -> CallState:
     if result.usage is not None:
         draft.add_usage(result.usage)
     draft.add_tools(result.added_tools)
-    draft.emit(ToolResultReceived(call.id, call.name, result, background=True))
+    draft.emit(ToolResultReceived(call_id=call.id, name=call.name, result=result, background=True))
     return call
 
 

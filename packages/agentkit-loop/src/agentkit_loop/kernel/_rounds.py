@@ -205,7 +205,7 @@ def set_result(draft: Draft, result: ToolResult, *, stop: bool = False) -> None:
         draft.add_usage(result.usage)
     if stop:
         draft.set_turn(stop=True)
-    draft.emit(ToolResultReceived(call.id, call.name, result))
+    draft.emit(ToolResultReceived(call_id=call.id, name=call.name, result=result))
 
 
 def detach(draft: Draft, call: CallState) -> None:

@@ -187,8 +187,8 @@ def end_turn(
     """
     turn = draft.turn
     result = TurnResult(
-        turn.id,
-        end,
+        turn_id=turn.id,
+        end=end,
         items=draft.turn_items(),
         usage=turn.usage,
         model_calls=turn.model_calls,

@@ -1,7 +1,7 @@
-"""Saving: what a step decided waits here until it is stored, and only then is carried out.
+"""The outbox: what steps have decided waits here until it is saved, and only then takes effect.
 
-One save is under way at a time. Where it is not known what became of one (whoever waited for it
-was struck by something else than its failure), it is in doubt until the store was looked at.
+One save is under way at a time. If an exception other than the store's own keeps a driver from
+knowing whether a save was made, the save is in doubt until the driver has looked into the store.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from agentkit_loop.persistence._snapshot import encode_head
 
 
 class Save:
-    """What one save takes: all that was decided since the last one."""
+    """What one save contains: everything that steps have decided since the last one.
+
+    Attributes:
+        effects: What the steps ask for, in order, except changes of the transcript.
+        log: The changes of the transcript, oldest first.
+        steps: How many steps.
+    """
 
     def __init__(self) -> None:
         self.effects: list[Effect] = []
@@ -23,7 +29,7 @@ class Save:
         self.steps = 0
 
     def take(self, effects: Iterable[Effect]) -> None:
-        """Take what came of a step."""
+        """Add the effects of one step."""
         self.steps += 1
         for effect in effects:
             if isinstance(effect, Persist):
@@ -32,24 +38,26 @@ class Save:
                 self.effects.append(effect)
 
     def join(self, later: Save) -> None:
-        """Take what another one took after this one."""
+        """Add everything of a later save."""
         self.steps += later.steps
         self.effects += later.effects
         self.log += later.log
 
 
 class Outbox:
-    """What was decided and is not saved for sure, and so not carried out.
+    """What was decided and is not certainly saved, and so has not taken effect.
 
     Args:
-        saves: The number of the last save there is.
+        saves: The number of the last save; 0 if there is none.
+
+    Attributes:
+        saves: The number of the last save; 0 if there is none.
     """
 
     __slots__ = ("_sent", "_waiting", "saves")
 
     def __init__(self, saves: int) -> None:
         self.saves = saves
-        """The number of the last save."""
         self._waiting: Save | None = None
         self._sent: tuple[Save, bytes] | None = None
 
@@ -59,24 +67,24 @@ class Outbox:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether a save was begun, and it is not known what became of it."""
+        """Whether a save has begun, and it is not known whether it was made."""
         return self._sent is not None
 
     def take(self, effects: Iterable[Effect]) -> None:
-        """Take what came of a step."""
+        """Add the effects of one step."""
         if self._waiting is None:
             self._waiting = Save()
         self._waiting.take(effects)
 
     def begin(self, state: State, seq: int) -> tuple[Save, bytes]:
-        """Take what is to be saved; what is decided from now on is for the next save.
+        """Begin a save; what is decided from now on is for the next one.
 
         Args:
-            state: As it stands now.
-            seq: The number of the last envelope that was told.
+            state: The present state.
+            seq: The number of the last envelope that was dispatched.
 
         Returns:
-            That, and the head to be stored.
+            The save, and the head to store.
         """
         save = self._waiting or Save()
         head = encode_head(state, save.effects, seq)
@@ -84,20 +92,20 @@ class Outbox:
         return save, head
 
     def end(self) -> None:
-        """The save that was begun is stored."""
+        """End the save that has begun: it is stored."""
         self.saves += 1
         self._sent = None
 
     def find(self, stored: Saved | None) -> Save | None:
-        """Find out about a save that was in doubt.
+        """Find out whether the save in doubt was made.
 
         Args:
-            stored: What the store has of the session.
+            stored: What the store has of the session; None if it has nothing.
 
         Returns:
-            The save, if it was made; else None, and it is to be made with what came since.
+            The save, if it was made. Otherwise None, and the next save contains it.
         """
-        assert self._sent is not None  # noqa: S101  (only then is there a doubt)
+        assert self._sent is not None  # noqa: S101  (only called while a save is in doubt)
         save, head = self._sent
         if stored is not None and stored.seq == self.saves + 1 and stored.head == head:
             return save
@@ -107,5 +115,5 @@ class Outbox:
         return None
 
     def clear(self) -> None:
-        """Forget it all: nothing can be saved any more."""
+        """Drop everything: nothing can be saved any more."""
         self._waiting = self._sent = None

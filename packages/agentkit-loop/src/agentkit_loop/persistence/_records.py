@@ -1,7 +1,7 @@
-"""What is saved of a session, and the port of whoever keeps it.
+"""What is stored of a session, and the port to a store.
 
-A session is saved in two pieces: a small head, written anew each time, and a log of what changed
-in the transcript, which only grows. So a save costs what is new, never what is old.
+A session is stored in two pieces: a small head, which every save replaces, and a log of the changes
+of the transcript, which only grows. So a save costs what is new, never what is old.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from msgspec import Struct
-
 from agentkit_core import AgentkitError, Item, RecordError, SessionId
+from agentkit_core.values import Record
 
 
-class LogEntry(Struct, frozen=True, omit_defaults=True):
+class LogEntry(Record, frozen=True, omit_defaults=True):
     """One change of a session's transcript.
 
     Attributes:
-        revision: The transcript's revision after it; from 1, without gaps.
-        rewrite: Whether the items take the place of the whole transcript; else they are appended.
+        revision: The transcript's revision after the change; from 1, without gaps.
+        items: The items that are new, or all items if the transcript was rewritten.
+        rewrite: Whether the items replace the whole transcript; else they are appended.
     """
 
     revision: int
@@ -27,12 +27,12 @@ class LogEntry(Struct, frozen=True, omit_defaults=True):
     rewrite: bool = False
 
 
-class Saved(Struct, frozen=True):
-    """A session as a store has it.
+class Saved(Record, frozen=True):
+    """What a store has of a session.
 
     Attributes:
         seq: The number of the last save; 1 for the first.
-        head: All of the state but the transcript.
+        head: All of the state except the transcript.
         log: All changes of the transcript, oldest first.
     """
 
@@ -42,27 +42,47 @@ class Saved(Struct, frozen=True):
 
 
 class StaleSave(AgentkitError):
-    """Someone else has saved this session meanwhile; nothing was written."""
+    """Another process has saved this session meanwhile; nothing was written.
+
+    Args:
+        session_id: The session.
+        seq: The number of the save that was refused.
+        stored: The number of the last save in the store; 0 means none.
+
+    Attributes:
+        session_id: The session.
+        seq: The number of the save that was refused.
+        stored: The number of the last save in the store; 0 means none.
+    """
 
     def __init__(self, session_id: SessionId, seq: int, *, stored: int) -> None:
         super().__init__(
-            f"save {seq} of session {session_id!r} does not follow save {stored}, which is the "
-            f"last one in the store; load the session again and go on from there"
+            f"save {seq} of session {session_id!r} does not follow save {stored}, the last one in "
+            f"the store; load the session again and continue from there"
         )
         self.session_id = session_id
         self.seq = seq
-        """The save that was refused."""
         self.stored = stored
-        """The save that is there; 0 means none."""
 
 
 class RevisionGap(AgentkitError):
-    """The entries of a save do not follow those that are stored; nothing was written."""
+    """The log entries of a save do not follow those in the store; nothing was written.
+
+    Args:
+        session_id: The session.
+        revision: The revision of the entry that does not fit.
+        expected: The revision that the entry should have.
+
+    Attributes:
+        session_id: The session.
+        revision: The revision of the entry that does not fit.
+        expected: The revision that the entry should have.
+    """
 
     def __init__(self, session_id: SessionId, revision: int, *, expected: int) -> None:
         super().__init__(
-            f"session {session_id!r}: an entry of revision {revision} stands where revision "
-            f"{expected} has to come; save every change of the transcript once, in order"
+            f"session {session_id!r}: a log entry has revision {revision}, but {expected} comes "
+            f"next; save every change of the transcript once, in order"
         )
         self.session_id = session_id
         self.revision = revision
@@ -70,7 +90,21 @@ class RevisionGap(AgentkitError):
 
 
 class DamagedSave(RecordError):
-    """What is stored of a session cannot be read; it was left as it is."""
+    """What is stored of a session cannot be read; the store leaves it as it is.
+
+    Args:
+        session_id: The session; None if the store as a whole cannot be read.
+        path: Where it is stored.
+        reason: What is wrong with it.
+        line: The first line that is wrong, from 1; None if it has no lines.
+        byte: Where that line begins, from 0; None if it has no lines.
+
+    Attributes:
+        session_id: The session; None if the store as a whole cannot be read.
+        path: Where it is stored.
+        line: The first line that is wrong, from 1; None if it has no lines.
+        byte: Where that line begins, from 0; None if it has no lines.
+    """
 
     def __init__(
         self,
@@ -87,27 +121,26 @@ class DamagedSave(RecordError):
             "session" if session_id is None else f"session {session_id!r}", f"{where}: {reason}"
         )
         self.session_id = session_id
-        """None where the store as a whole cannot be read."""
         self.path = path
         self.line = line
-        """The first line that is wrong, from 1; None where there are no lines."""
         self.byte = byte
-        """Where that line begins, from 0; None where there are no lines."""
 
 
 @runtime_checkable
 class BlockingStore(Protocol):
     """Keeps sessions, for callers without an event loop.
 
-    May be used from several threads, and several stores may share one storage, also from
-    several processes.
+    Any number of threads may use it at the same time. Several stores may share one storage, also
+    from several processes.
     """
 
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
-        """Read all that is stored of a session; None when it was never saved.
+        """Read everything that is stored of a session.
 
-        What a save that did not return has left behind is no part of it, unless that save was
-        complete.
+        A save that did not return counts only if it is complete in the storage.
+
+        Returns:
+            What is stored; None if the session was never saved.
 
         Raises:
             DamagedSave: What is stored cannot be read; it is left as it is.
@@ -117,24 +150,24 @@ class BlockingStore(Protocol):
     def save_blocking(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
-        """Put a new head in the place of the old one and append to the log, both or neither.
+        """Replace the head and append to the log: both, or neither.
 
-        When it returns, all of it outlives a crash of the process and of the machine. Where
-        anything else than the errors below is raised (a full disk), the session is as it was,
-        or as it was to be: `load` says which.
+        After it has returned, the save outlives a crash of the process and of the machine. If it
+        raises anything other than the errors below (such as for a full disk), the session is either
+        as it was or as it should be; `load` says which.
 
         Args:
-            session_id: Any string, the empty one too.
+            session_id: Any string, including the empty one.
             seq: The number of this save: one more than that of the last, 1 for the first.
-            head: Any bytes; they come back as they are.
-            log: The entries that are new since the last save, oldest first; often empty. What
-                JSON cannot express is stored as `to_json` writes it.
+            head: Any bytes; `load` returns them unchanged.
+            log: The entries since the last save, oldest first; often empty. What JSON cannot
+                express is stored as `to_json` writes it.
 
         Raises:
-            StaleSave: The number does not follow the stored one. That is checked and written as
-                one step, so of several savers with the same number exactly one succeeds.
+            StaleSave: The number does not follow the stored one. This is checked and written in one
+                step, so of several savers with the same number exactly one succeeds.
             RevisionGap: A revision does not follow the one before it, or the stored ones.
-            DamagedSave: What is stored cannot be read, so nothing can be put after it.
+            DamagedSave: What is stored cannot be read, so nothing can follow it.
             TypeError: An entry cannot be written as JSON.
         """
         ...
@@ -142,10 +175,10 @@ class BlockingStore(Protocol):
 
 @runtime_checkable
 class Store(Protocol):
-    """Keeps sessions, for asyncio and trio; one object may be a `BlockingStore` as well."""
+    """Keeps sessions, for asyncio and trio. An object may be a `BlockingStore` as well."""
 
     async def load(self, session_id: SessionId, /) -> Saved | None:
-        """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
+        """Read everything that is stored of a session; see `BlockingStore.load_blocking`."""
         ...
 
     async def save(
@@ -153,6 +186,6 @@ class Store(Protocol):
     ) -> None:
         """Save; see `BlockingStore.save_blocking`.
 
-        A save that has begun is finished even when it is cancelled.
+        A save that has begun is completed even if the task is cancelled.
         """
         ...

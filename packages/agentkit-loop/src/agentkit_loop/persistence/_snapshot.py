@@ -1,11 +1,10 @@
-"""Snapshots: a session's state as bytes and back, whole or without its transcript.
+"""Snapshots: a session's state as bytes and back, with or without its transcript.
 
-    whole   `encode_state`, `decode_state`: one JSON value, to be put anywhere
-    head    `encode_head`, `decode_head`: all but the transcript, whose changes a store keeps in a
-            log. It does not grow with the history, and holds what was not told yet
+    whole   `encode_state`, `decode_state`: one JSON value, to be kept anywhere
+    head    `encode_head`, `decode_head`: without the transcript, whose changes a store keeps in a
+            log. It does not grow with the history, and contains what was not reported yet
 
-Each says its version. Older ones are upgraded, step by step and without looking at anything else;
-newer ones are refused.
+Each contains its version. Older versions are upgraded when they are read; newer ones are refused.
 """
 
 from __future__ import annotations
@@ -18,27 +17,28 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptError, to_json
+from agentkit_core.values import Record
 from agentkit_loop.kernel._effects import Effect, Emit, Yield
 from agentkit_loop.kernel._state import STATE_VERSION, State
 from agentkit_loop.persistence._records import LogEntry, Saved
 from agentkit_loop.persistence._upgrades import upgrade
-from agentkit_loop.persistence._validate import contradiction
+from agentkit_loop.persistence._validate import find_contradiction
 
-Told = Emit | Yield
-"""What a step wants told; after a crash it is told again."""
+Report = Emit | Yield
+"""What a step reports to reporters or to the host; after a crash it is reported again."""
 
 
-class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Head(Record, frozen=True, kw_only=True, omit_defaults=True):
     """What a store keeps beside the log.
 
     Attributes:
-        state: Without its transcript and the ids that went with it.
-        told: What came of the last step, in order, and may not have been told.
-        seq: The number of the last envelope before those.
+        state: The state without its transcript and the ids that belong to it.
+        reports: What the last steps report, in order; it may not have been reported yet.
+        seq: The number of the last envelope before those reports.
     """
 
     state: State
-    told: tuple[Told, ...] = ()
+    reports: tuple[Report, ...] = ()
     seq: int = 0
 
 
@@ -49,54 +49,54 @@ def encode_state(state: State) -> bytes:
 
 
 def decode_state(data: bytes) -> State:
-    """Read a state that `encode_state` wrote; the kernel goes on from it as if nothing had been.
+    """Read a state that `encode_state` wrote, in this version or an older one.
 
     Raises:
-        RecordError: The bytes are not a state, or one of a version that is not known here.
+        RecordError: The bytes are not a valid state, or one of a newer version.
     """
-    state: State = _read(data, _STATE, ())
-    return _consistent(state)
+    state: State = _read(data, _STATE, is_head=False)
+    return _require_consistent(state)
 
 
 def encode_head(state: State, effects: Iterable[Effect], seq: int) -> bytes:
-    """Write what a store keeps of a step beside its log.
+    """Write what a store keeps of steps beside its log.
 
     Args:
-        state: After the step.
-        effects: What the step asks for.
-        seq: The number of the last envelope before those that come of them.
+        state: The state after the steps.
+        effects: What the steps ask for.
+        seq: The number of the last envelope before those that they report.
     """
-    told = tuple(effect for effect in effects if isinstance(effect, (Emit, Yield)))
+    reports = tuple(effect for effect in effects if isinstance(effect, (Emit, Yield)))
     bare = replace(state, transcript=(), retired_calls=frozenset())
-    return to_json(Head(state=bare, told=told, seq=seq))
+    return to_json(Head(state=bare, reports=reports, seq=seq))
 
 
 def decode_head(saved: Saved) -> Head:
-    """Put together what a store has of a session.
+    """Read what a store has of a session; the state gets its transcript from the log.
 
     Raises:
-        RecordError: The head is none, or of a version that is not known here, or the log does not
-            go with it.
+        RecordError: The head is not valid, or of a newer version, or does not belong to the log.
     """
-    head: Head = _read(saved.head, _HEAD, ("state",))
-    transcript, retired = _replayed(saved.log)
+    head: Head = _read(saved.head, _HEAD, is_head=True)
+    transcript, retired = _replay(saved.log)
     revision = saved.log[-1].revision if saved.log else 0
     if revision != head.state.revision:
         raise RecordError(
             "session", f"its log ends at revision {revision}, its head at {head.state.revision}"
         )
     whole = replace(head.state, transcript=transcript, retired_calls=retired)
-    return Head(state=_consistent(whole), told=head.told, seq=head.seq)
+    return Head(state=_require_consistent(whole), reports=head.reports, seq=head.seq)
 
 
-def _consistent(state: State) -> State:
-    wrong = contradiction(state)
-    if wrong is not None:
-        raise RecordError("state", f"it contradicts itself: {wrong}")
+def _require_consistent(state: State) -> State:
+    contradiction = find_contradiction(state)
+    if contradiction is not None:
+        raise RecordError("state", f"it contradicts itself: {contradiction}")
     return state
 
 
-def _replayed(log: Iterable[LogEntry]) -> tuple[Transcript, frozenset[ToolCallId]]:
+def _replay(log: Iterable[LogEntry]) -> tuple[Transcript, frozenset[ToolCallId]]:
+    """Build the transcript from its changes, and find the ids of calls that are no longer in it."""
     transcript, seen = Transcript(), set[ToolCallId]()
     try:
         for entry in log:
@@ -106,12 +106,12 @@ def _replayed(log: Iterable[LogEntry]) -> tuple[Transcript, frozenset[ToolCallId
                 transcript = transcript.append(*entry.items)
             seen.update(call.id for item in entry.items for call in item.tool_calls)
     except TranscriptError as error:
-        raise RecordError("session", f"its log makes no transcript: {error}") from error
+        raise RecordError("session", f"its log is not a valid transcript: {error}") from error
     retired = (call_id for call_id in seen if transcript.call_at(call_id) is None)
     return transcript, frozenset(retired)
 
 
-def _transcript_of(kind: type, value: Any) -> Any:
+def _read_transcript(kind: type, value: Any) -> Any:
     if kind is Transcript:
         try:
             return Transcript(msgspec.convert(value, tuple[Item, ...]))
@@ -120,17 +120,23 @@ def _transcript_of(kind: type, value: Any) -> Any:
     raise NotImplementedError
 
 
-_STATE: Final = msgspec.json.Decoder(State, dec_hook=_transcript_of)
-_HEAD: Final = msgspec.json.Decoder(Head, dec_hook=_transcript_of)
-
-
 class _Versioned(Struct):
     version: int = 1
 
 
-def _read(data: bytes, decoder: msgspec.json.Decoder[Any], path: tuple[str, ...]) -> Any:
+class _VersionedHead(Struct):
+    state: _Versioned
+
+
+_STATE: Final = msgspec.json.Decoder(State, dec_hook=_read_transcript)
+_HEAD: Final = msgspec.json.Decoder(Head, dec_hook=_read_transcript)
+_STATE_VERSION_ALONE: Final = msgspec.json.Decoder(_Versioned)
+_HEAD_VERSION_ALONE: Final = msgspec.json.Decoder(_VersionedHead)
+
+
+def _read(data: bytes, decoder: msgspec.json.Decoder[Any], *, is_head: bool) -> Any:
     try:
-        version = _version(data, path)
+        version = _version_of(data, is_head=is_head)
         if version > STATE_VERSION or version < 1:
             raise RecordError(
                 "state",
@@ -138,7 +144,7 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[Any], path: tuple[str, ...]
                 f"read it with a newer agentkit-loop",
             )
         if version < STATE_VERSION:
-            data = _upgraded(data, version, path)
+            data = _upgraded(data, version, is_head=is_head)
         return decoder.decode(data)
     except RecursionError as error:
         raise RecordError("state", "it is nested too deeply") from error
@@ -146,22 +152,17 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[Any], path: tuple[str, ...]
         raise RecordError("state", str(error)) from error
 
 
-def _version(data: bytes, path: tuple[str, ...]) -> int:
-    if not path:
-        return _VERSION.decode(data).version
-    return _HEAD_VERSION.decode(data).state.version
+def _version_of(data: bytes, *, is_head: bool) -> int:
+    if is_head:
+        return _HEAD_VERSION_ALONE.decode(data).state.version
+    return _STATE_VERSION_ALONE.decode(data).version
 
 
-class _VersionedHead(Struct):
-    state: _Versioned
-
-
-_VERSION: Final = msgspec.json.Decoder(_Versioned)
-_HEAD_VERSION: Final = msgspec.json.Decoder(_VersionedHead)
-
-
-def _upgraded(data: bytes, version: int, path: tuple[str, ...]) -> bytes:
+def _upgraded(data: bytes, version: int, *, is_head: bool) -> bytes:
     whole = msgspec.json.decode(data)
-    state, told = (whole["state"], whole.get("told", ())) if path else (whole, ())
-    upgrade(state, told, version)
+    if is_head:
+        whole["reports"] = whole.pop("told", [])
+        upgrade(whole["state"], whole["reports"], version)
+    else:
+        upgrade(whole, [], version)
     return msgspec.json.encode(whole)

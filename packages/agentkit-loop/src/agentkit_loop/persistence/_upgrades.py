@@ -1,11 +1,10 @@
-"""Upgrades: stored states of older versions, made into states of the newest.
+"""Upgrades: they turn stored states of older versions into states of the newest.
 
-Each upgrade takes plain JSON of one version and makes JSON of the next of it. None looks at
-anything but what is stored, so a state can be upgraded anywhere and at any time.
+Each upgrade turns the plain JSON of one version into that of the next. It depends on nothing but
+what is stored, so a state can be upgraded anywhere and at any time. What older versions had:
 
     1    `seen_calls` in place of a count; a turn had all of its items beside the transcript
     2    id, name and arguments of a call in place of the call; its rules and answers not grouped
-    3    this one
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ Json = dict[str, Any]
 """A JSON object as it is stored."""
 
 
-def upgrade(state: Json, told: Sequence[Json], version: int) -> None:
-    """Make what is stored of a session what the newest version would have stored, in place.
+def upgrade(state: Json, reports: Sequence[Json], version: int) -> None:
+    """Upgrade what is stored of a session to the newest version, in place.
 
     Args:
         state: The state.
-        told: What was stored beside it of the last step: its events and statuses, in order. Empty
-            for a snapshot.
+        reports: The events and statuses that were stored beside it, in order; empty for a
+            snapshot.
         version: The version that wrote both.
 
     Raises:
@@ -34,14 +33,14 @@ def upgrade(state: Json, told: Sequence[Json], version: int) -> None:
     """
     for number in range(version, STATE_VERSION):
         try:
-            _UPGRADES[number](state, told)
+            _UPGRADES[number](state, reports)
         except (AttributeError, LookupError, TypeError) as error:
             reason = f"it is not a valid state of version {number}: {error}"
             raise RecordError("state", reason) from error
     state["version"] = STATE_VERSION
 
 
-def _from_1(state: Json, told: Sequence[Json]) -> None:
+def _from_1(state: Json, reports: Sequence[Json]) -> None:
     seen = state.pop("seen_calls", [])
     items = state.get("transcript", [])
     in_transcript = {
@@ -70,11 +69,11 @@ def _from_1(state: Json, told: Sequence[Json]) -> None:
             call["started"] = call.get("status") == "running"
     for effect in state.get("out", {}).values():
         if effect.get("type") == "start_tool":
-            # Drivers did not say so then; the tool may have been started.
+            # Drivers did not record it then; the tool may have started.
             effect["started"] = True
 
 
-def _from_2(state: Json, told: Sequence[Json]) -> None:
+def _from_2(state: Json, reports: Sequence[Json]) -> None:
     config = state.get("config", {})
     state["hooks"] = {
         "mutators": config.pop("mutate", False),
@@ -90,10 +89,10 @@ def _from_2(state: Json, told: Sequence[Json]) -> None:
             for name in ("name", "input", "metadata"):
                 effect.pop(name, None)
             _move(effect, "resume", _OF_RESUMPTION)
-    for effect in told:
-        if "step" in effect:
-            effect["status"] = effect.pop("step")
-        event, status = effect.get("event", {}), effect.get("status", {})
+    for report in reports:
+        if "step" in report:
+            report["status"] = report.pop("step")
+        event, status = report.get("event", {}), report.get("status", {})
         if event.get("type") == "approval_required":
             nameless = {"type": "tool_call", "id": event["call_id"], "name": ""}
             event["call"] = parts.get(event.pop("call_id"), nameless)
@@ -101,10 +100,10 @@ def _from_2(state: Json, told: Sequence[Json]) -> None:
             _move(event, "request", ("id", "call", "kind", "summary", "want"))
         if status.get("type") == "approval_requested":
             asks = status.pop("asks")
-            aside = dict.fromkeys(ask["call_id"] for ask in asks if ask.get("background"))
+            in_background = dict.fromkeys(ask["call_id"] for ask in asks if ask.get("background"))
             status |= {
                 "type": "waiting_for_approval",
-                "background": list(aside),
+                "background": list(in_background),
                 "requests": [_request(ask) for ask in asks],
             }
 
@@ -124,7 +123,7 @@ def _restructure_call(call: Json) -> None:
 
 
 def _move(fields: Json, to: str, names: tuple[str, ...]) -> None:
-    """Move those fields that are there into an object of their own; none is made for no field."""
+    """Move the fields that are there into a new object; if there are none, make no object."""
     moved = {name: fields.pop(name) for name in names if name in fields}
     if moved:
         fields[to] = moved
@@ -147,4 +146,4 @@ def _calls(state: Json) -> Iterator[Json]:
 
 
 _UPGRADES: Final[Mapping[int, Callable[[Json, Sequence[Json]], None]]] = {1: _from_1, 2: _from_2}
-"""From a version to the one after it."""
+"""The upgrade from each version to the next one."""

@@ -107,7 +107,7 @@ def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
     call = turn.model_calls + 1
     if response.item.parts:
         draft.emit(AttemptSuperseded(call, turn.attempt))
-    draft.emit(RetryScheduled(call, turn.attempt, wait_s, failure))
+    draft.emit(RetryScheduled(call=call, attempt=turn.attempt, wait_s=wait_s, failure=failure))
     at = draft.clock + math.ceil(wait_s * 1000)
     timer = draft.issue(lambda effect_id: StartTimer(effect_id, at))
     draft.set_turn(attempt=turn.attempt, called=False, effect_id=timer)
@@ -155,10 +155,10 @@ def _finish_model_call(draft: Draft, response: ModelResponse, reason: FinishReas
     usage: Usage = response.usage
     draft.emit(
         ModelCallFinished(
-            turn.model_calls + 1,
-            turn.attempt,
-            reason,
-            usage,
+            call=turn.model_calls + 1,
+            attempt=turn.attempt,
+            finish_reason=reason,
+            usage=usage,
             provenance=response.item.provenance,
             failure=response.failure,
         )
