@@ -289,7 +289,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any], Any, Any, Any, str]] = {
         {"x": 1},
         Closed(1),
         {"x": 1, "z": 2},
-        "value.z: is not known",
+        "value.z: is not a known field",
     ),
     "renamed fields": (
         Renamed,
@@ -588,10 +588,10 @@ def test_a_default_is_written_as_json_where_it_can_be(
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (complex, "take a dataclass"),
-        (Callable[[int], int], "take a dataclass"),
-        (deque[int], "take a dataclass"),
-        (OrderedDict[str, int], "take a dataclass"),
+        (complex, "use a dataclass"),
+        (Callable[[int], int], "use a dataclass"),
+        (deque[int], "use a dataclass"),
+        (OrderedDict[str, int], "use a dataclass"),
         (Mixed, "all str or all int"),
         (Literal[Colour.RED], "Literal may only contain"),
         (Point | Line, "more than one dict-like type"),

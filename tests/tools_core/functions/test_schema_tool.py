@@ -90,7 +90,7 @@ def test_c05_at_most_five_places_are_told() -> None:
 
 @pytest.mark.parametrize("given", [[], "x", None])
 def test_arguments_are_an_object(given: Any) -> None:
-    with pytest.raises(InvalidToolInput, match="no JSON object"):
+    with pytest.raises(InvalidToolInput, match="must be a JSON object, not"):
         SchemaTool(SPEC, plain).bind(given)
 
 

@@ -262,8 +262,8 @@ def no_type(value: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722
         (generated, None, "generator"),
         (streamed, None, "generator"),
         (raw, "value", "complex"),
-        (made, "value", "Plain'> cannot be read from JSON: take a dataclass"),
-        (no_type, "value", "no type"),
+        (made, "value", "Plain'> cannot be decoded from JSON: use a dataclass"),
+        (no_type, "value", "not a valid type"),
         (Line, None, "class"),
     ],
 )

@@ -40,7 +40,7 @@ def test_t11_a_name_is_not_taken_twice_by_accident() -> None:
 def test_what_is_no_tool_is_refused_by_name() -> None:
     def plain() -> None: ...
 
-    with pytest.raises(TypeError, match=r"plain.*is no tool.*@tool"):
+    with pytest.raises(TypeError, match=r"plain.*is not a tool.*@tool"):
         ToolRegistry([plain])  # type: ignore[list-item]
 
 

@@ -1,4 +1,4 @@
-"""A lock, where there are threads at all; loaded when the first one is made."""
+"""A lock; `threading` is imported only when the first one is made."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from contextlib import AbstractContextManager
 
 def new_lock() -> AbstractContextManager[object]:
     """Make a lock for `with`."""
-    from threading import Lock  # whoever embeds the kernel alone may have no threads
+    from threading import Lock  # not available on platforms without threads
 
     return Lock()

@@ -1,6 +1,6 @@
-"""agentkit_tools_core.jsonschema: arguments checked by a JSON Schema; needs the extra.
+"""Checks arguments against a JSON Schema; needs the extra `jsonschema`.
 
-For tools that bring a schema instead of types: `SchemaTool(…, validate=validator(schema))`.
+For tools with a schema instead of types: `SchemaTool(…, validate=validator(schema))`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 
 from agentkit_core import JsonValue, to_json
 from agentkit_tools_core._errors import InvalidToolInput
-from agentkit_tools_core._functions._argument_errors import misfits
+from agentkit_tools_core._functions._argument_errors import validation_error
 from agentkit_tools_core._functions._schema_tool import Validate
 
 try:
@@ -27,45 +27,45 @@ _MAX_MESSAGE: Final = 300
 
 
 def validator(schema: Mapping[str, JsonValue], *, tool: str | None = None) -> Validate:
-    """Make a check of a JSON Schema, of any draft up to 2020-12.
+    """Make a function that checks arguments against a JSON Schema, of any draft up to 2020-12.
 
-    Nothing is ever fetched: a `$ref` to another document makes a schema that cannot be used. Of
-    such a schema, and of any other that is broken, one warning is logged, and the check lets
-    everything pass: better a call whose tool judges it than a tool that can never be called.
+    Nothing is ever fetched: a schema with a `$ref` to another document cannot be used. For a schema
+    that cannot be used, or is not valid, one warning is logged, and the function accepts all
+    arguments: the tool can then check them itself, instead of being impossible to call.
 
     Args:
-        schema: The schema of the arguments; a copy is kept.
+        schema: The schema of the arguments; it is copied.
         tool: The tool's name, for the errors and the warning.
 
     Returns:
-        The check. It raises `InvalidToolInput`, which names at most five places, each by the
-        path to it (`edits.0.old_text`, or `root`); `paths` has all of them.
+        The function. It raises `InvalidToolInput`, whose message names at most five places, each
+        by its path (`edits.0.old_text`, or `root`); `paths` contains all of them.
     """
     try:
-        compiled = jsonschema_rs.validator_for(dict(schema), retriever=_refuse)
+        compiled = jsonschema_rs.validator_for(dict(schema), retriever=_refuse_to_fetch)
     except ValueError as error:
         _warn(tool, error)
-        return _anything
+        return _accept_all
 
-    def check(given: Mapping[str, JsonValue]) -> None:
+    def check(arguments: Mapping[str, JsonValue]) -> None:
         errors: dict[str, str] = {}
         try:
-            for error in compiled.iter_errors(dict(given)):
-                path, what = _told(error)
+            for error in compiled.iter_errors(dict(arguments)):
+                path, what = _describe(error)
                 errors[path] = f"{errors[path]}; {what}" if path in errors else what
-        except ValueError as error:  # a number that it cannot hold
+        except ValueError as error:  # a number outside the range of the checker
             raise InvalidToolInput(f"The arguments cannot be checked: {error}") from None
         if errors:
-            raise misfits(tool, errors, to_json(given))
+            raise validation_error(tool, errors, to_json(arguments))
 
     return check
 
 
-def _told(error: jsonschema_rs.ValidationError) -> tuple[str, str]:
-    path = [str(one) for one in error.instance_path]
+def _describe(error: jsonschema_rs.ValidationError) -> tuple[str, str]:
+    path = [str(step) for step in error.instance_path]
     what = error.message
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
-        # The place is the property that is missing, not the object that it is missing from.
+        # The place is the missing property, not the object that lacks it.
         path.append(str(error.kind.property))
         what = "is required"
     if len(what) > _MAX_MESSAGE:
@@ -73,19 +73,19 @@ def _told(error: jsonschema_rs.ValidationError) -> tuple[str, str]:
     return ".".join(path) or "root", what
 
 
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"{uri} is another document, and none is fetched")
+def _refuse_to_fetch(uri: str) -> NoReturn:
+    raise ValueError(f"it refers to another document, {uri}, which is not fetched")
 
 
-def _anything(given: Mapping[str, JsonValue]) -> None:
+def _accept_all(arguments: Mapping[str, JsonValue]) -> None:
     pass
 
 
 def _warn(tool: str | None, error: Exception) -> None:
-    import logging  # takes long to load, and a schema that works needs none
+    import logging  # takes long to import, and is needed only here
 
-    whose = "a schema" if tool is None else f"the schema of tool {tool!r}"
+    subject = "a schema" if tool is None else f"the schema of tool {tool!r}"
     reason = str(error).partition("\n")[0]
     logging.getLogger("agentkit_tools_core").warning(
-        "%s cannot be used, its arguments are not checked: %s", whose, reason
+        "%s cannot be used, so the arguments are not checked: %s", subject, reason
     )

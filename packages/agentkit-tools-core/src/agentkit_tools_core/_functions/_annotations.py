@@ -1,6 +1,6 @@
-"""Annotations in a form that can be read from JSON, where their own form cannot.
+"""Converts annotations to types that can be decoded from JSON.
 
-    written                               read as
+    annotation                            decoded as
     Iterable[T]                           list[T]
     object                                Any
     str | Path                            str
@@ -8,10 +8,10 @@
     Annotated[T, Ge(1), MaxLen(3), …]     Annotated[T, msgspec.Meta(ge=1, max_length=3)]
     Annotated[T | None, Meta(ge=1)]       Annotated[T, Meta(ge=1)] | None
 
-Constraints are known by their attributes (`gt ge lt le multiple_of min_length max_length`), as
-the objects of annotated-types and of pydantic have them, so that nothing has to be imported for
-them; other notes are left alone. Only the annotation of a parameter is looked at, with what
-stands in it: fields of a class are read by msgspec alone.
+Constraints are recognized by their attributes (`gt ge lt le multiple_of min_length max_length`),
+which the objects of annotated-types and pydantic have, so that neither has to be imported. Other
+metadata in `Annotated` is kept. Only the annotation of a parameter is converted; msgspec alone
+handles the fields of classes.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _LENGTHS: Final = ("min_length", "max_length")
 _CONTAINERS: Final = (list, dict, tuple, set, frozenset)
 
 
-def readable(kind: Any) -> Any:
-    """Bring an annotation into such a form; the same object where it is in one.
+def to_json_type(kind: Any) -> Any:
+    """Convert an annotation; the same object if nothing has to change.
 
     Raises:
-        ValueError: A constraint makes no sense, such as a length below 0.
-        TypeError: So does its type.
+        ValueError: A constraint is not valid, such as a length below 0.
+        TypeError: A constraint has an invalid type.
     """
     if kind is object:
         return Any
     if kind is Iterable:
         return list
     if kind is datetime or kind is time:
-        form = "date-time" if kind is datetime else "time"
-        return Annotated[kind, Meta(extra_json_schema={"format": form})]
+        name = "date-time" if kind is datetime else "time"
+        return Annotated[kind, Meta(extra_json_schema={"format": name})]
     origin, inside = get_origin(kind), get_args(kind)
     if origin is None or origin is Literal:
         return kind
@@ -51,57 +51,57 @@ def readable(kind: Any) -> Any:
     if origin in (Union, UnionType):
         return _union(inside)
     if origin is Iterable:
-        return GenericAlias(list, tuple(map(readable, inside)))
+        return GenericAlias(list, tuple(map(to_json_type, inside)))
     if origin in _CONTAINERS:
-        read = tuple(one if one is ... else readable(one) for one in inside)
-        return kind if read == inside else GenericAlias(origin, read)
+        converted = tuple(arg if arg is ... else to_json_type(arg) for arg in inside)
+        return kind if converted == inside else GenericAlias(origin, converted)
     return kind
 
 
 def _union(members: tuple[Any, ...]) -> Any:
-    # Whatever fits a path fits a string, and a function that takes both is glad of either.
+    # A function that takes both strings and paths gets the string.
     if str in members:
-        members = tuple(one for one in members if not _is_path(one))
-    return Union[tuple(map(readable, members))]  # noqa: UP007
+        members = tuple(member for member in members if not _is_path(member))
+    return Union[tuple(map(to_json_type, members))]  # noqa: UP007
 
 
 def _annotated(kind: Any, notes: tuple[Any, ...]) -> Any:
-    read = [_note(note) for note in notes]
+    converted = [_to_meta(note) for note in notes]
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
-    others = [one for one in members if one is not NoneType]
-    constrained = any(isinstance(note, Meta) for note in read)
+    others = [member for member in members if member is not NoneType]
+    constrained = any(isinstance(note, Meta) for note in converted)
     if not (constrained and len(others) == 1 < len(members)):
-        return _noted(readable(kind), read)
-    inner = _noted(readable(others[0]), read)
-    # The texts stand outside as well: they are the parameter's.
-    texts = [note.description if isinstance(note, Meta) else note for note in read]
-    return _noted(inner | None, [text for text in texts if text is not None])
+        return _with_notes(to_json_type(kind), converted)
+    inner = _with_notes(to_json_type(others[0]), converted)
+    # The texts are repeated outside, because they describe the parameter.
+    texts = [note.description if isinstance(note, Meta) else note for note in converted]
+    return _with_notes(inner | None, [text for text in texts if text is not None])
 
 
-def _noted(kind: Any, notes: Sequence[Any]) -> Any:
+def _with_notes(kind: Any, notes: Sequence[Any]) -> Any:
     return Annotated[(kind, *notes)] if notes else kind
 
 
-def _note(note: Any) -> Any:
+def _to_meta(note: Any) -> Any:
     if isinstance(note, (Meta, str, type)):
         return note
-    found: dict[str, Any] = {}
-    # Some hold the constraints they were made with in a list: pydantic's `Field`.
-    held = getattr(note, "metadata", None)
-    for one in (note, *(held if isinstance(held, list) else ())):
+    constraints: dict[str, Any] = {}
+    # Some objects keep their constraints in a list: pydantic's `Field`.
+    nested = getattr(note, "metadata", None)
+    for source in (note, *(nested if isinstance(nested, list) else ())):
         for name in _NUMBERS:
-            value = getattr(one, name, None)
+            value = getattr(source, name, None)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                found[name] = value
+                constraints[name] = value
         for name in _LENGTHS:
-            value = getattr(one, name, None)
-            # At least nothing is no constraint, and some of these notes always say it.
+            value = getattr(source, name, None)
+            # A minimum of 0 is not a constraint, and some of these objects always have it.
             if isinstance(value, int) and (value or name == "max_length"):
-                found[name] = value
+                constraints[name] = value
     text = getattr(note, "description", None)
     if isinstance(text, str):
-        found["description"] = text
-    return Meta(**found) if found else note
+        constraints["description"] = text
+    return Meta(**constraints) if constraints else note
 
 
 def _is_path(kind: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Arguments: their JSON Schema, their decoding, and errors that a model can act on."""
+"""The arguments of a function: their JSON Schema, their decoding, and errors for the model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec import UNSET
 
 from agentkit_core import JsonValue, to_json
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput
-from agentkit_tools_core._functions._argument_errors import misfits
-from agentkit_tools_core._functions._coercion import fit, split_error
+from agentkit_tools_core._functions._argument_errors import validation_error
+from agentkit_tools_core._functions._coercion import coerce, split_error
 from agentkit_tools_core._functions._foreign_types import decode_foreign, schema_of_foreign
 from agentkit_tools_core._functions._signature import Parameter
 
@@ -21,28 +21,31 @@ _FIELD_ERROR: Final = re.compile(r"Object (?P<what>missing required|contains unk
 
 
 class Arguments:
-    """What the parameters of one function take."""
+    """The arguments that one function takes."""
 
     def __init__(self, tool: str, parameters: Sequence[Parameter], *, lenient: bool = True) -> None:
-        """Work out how to decode the parameters.
+        """Prepare the decoding of the parameters.
 
         Args:
             tool: The tool's name, for errors.
-            parameters: What a model fills in.
-            lenient: Whether values that almost fit are made to fit.
+            parameters: The parameters that the model provides.
+            lenient: Whether to convert values that almost fit.
 
         Raises:
-            InvalidToolFunction: A parameter has a type that JSON cannot be decoded into.
+            InvalidToolFunction: A parameter has a type that cannot be decoded from JSON.
         """
         self._tool = tool
-        self._parameters = {one.name: one for one in parameters}
+        self._parameters = {parameter.name: parameter for parameter in parameters}
         self._lenient = lenient
-        for one in parameters:
-            _check(tool, one)
+        for parameter in parameters:
+            _check_type(tool, parameter)
         self._model = msgspec.defstruct(
             f"{tool}_arguments",
-            # A default marks what may be left out; the function knows its own.
-            [(one.name, one.type, *(() if one.required else (UNSET,))) for one in parameters],
+            # UNSET marks optional arguments; the function itself supplies its defaults.
+            [
+                (parameter.name, parameter.type, *(() if parameter.required else (UNSET,)))
+                for parameter in parameters
+            ],
             kw_only=True,
             forbid_unknown_fields=True,
         )
@@ -50,11 +53,11 @@ class Arguments:
         self._names = tuple(self._parameters)
 
     def schema(self, descriptions: Mapping[str, str]) -> dict[str, JsonValue]:
-        """Write the JSON Schema of all arguments: an object, `$defs` at its top.
+        """Return the JSON Schema of all arguments: an object, with `$defs` at the top level.
 
         Args:
-            descriptions: Texts for parameters whose annotation has none; names that are no
-                parameter are passed over.
+            descriptions: Texts for parameters whose annotation has none, by name; unknown names
+                are ignored.
         """
         foreign: dict[str, JsonValue] = {}
         (reference,), definitions = msgspec.json.schema_components(
@@ -64,11 +67,11 @@ class Arguments:
         )
         own = definitions.pop(reference["$ref"].removeprefix(_REFERENCE.format(name="")))
         properties: dict[str, Any] = own["properties"]
-        for name, one in self._parameters.items():
-            text = one.description or descriptions.get(name)
+        for name, parameter in self._parameters.items():
+            text = parameter.description or descriptions.get(name)
             if text:
                 properties[name] = {**properties[name], "description": text}
-            if not one.required and (default := _written(one.default)) is not None:
+            if not parameter.required and (default := _default(parameter.default)) is not None:
                 properties[name]["default"] = default
         schema: dict[str, JsonValue] = {
             "type": "object",
@@ -80,52 +83,53 @@ class Arguments:
             schema["$defs"] = {**definitions, **foreign}
         return schema
 
-    def decode(self, given: Mapping[str, JsonValue]) -> dict[str, Any]:
-        """Decode arguments into what the function takes, by name.
+    def decode(self, arguments: Mapping[str, JsonValue]) -> dict[str, Any]:
+        """Decode JSON arguments into what the function takes, by name.
 
-        What comes out shares nothing with `given`, so a function may change its arguments.
+        The result shares nothing with `arguments`, so that a function may change it.
 
         Raises:
-            InvalidToolInput: They do not fit.
+            InvalidToolInput: The arguments are not valid.
         """
         try:
-            written = to_json(given)
+            data = to_json(arguments)
         except (TypeError, ValueError) as error:
             raise InvalidToolInput(f"The arguments are not JSON: {error}") from None
         try:
-            decoded = self._decoder.decode(written)
+            decoded = self._decoder.decode(data)
         except msgspec.ValidationError:
-            return self._decode_each(written)
+            return self._decode_each(data)
         return {
             name: value for name in self._names if (value := getattr(decoded, name)) is not UNSET
         }
 
-    def _decode_each(self, written: bytes) -> dict[str, Any]:
-        """Decode parameter by parameter, so that every misfit can be mended or told."""
-        given: dict[str, Any] = msgspec.json.decode(written)
+    def _decode_each(self, data: bytes) -> dict[str, Any]:
+        """Decode each parameter alone, to convert or report every value that does not fit."""
+        arguments: dict[str, Any] = msgspec.json.decode(data)
         decoded: dict[str, Any] = {}
         errors: dict[str, str] = {}
-        for name, one in self._parameters.items():
-            if name not in given:
-                if one.required:
+        for name, parameter in self._parameters.items():
+            if name not in arguments:
+                if parameter.required:
                     errors[name] = "is required"
                 continue
             try:
-                decoded[name] = fit(given[name], one.type, lenient=self._lenient)
+                decoded[name] = coerce(arguments[name], parameter.type, lenient=self._lenient)
             except msgspec.ValidationError as error:
-                # Many hosts fill in null for whatever is not given.
-                if given[name] is not None or one.required:
-                    errors |= dict([_told(name, str(error))])
+                # Many hosts send null for optional arguments that the model left out.
+                if arguments[name] is not None or parameter.required:
+                    errors |= dict([_describe_error(name, str(error))])
         known = ", ".join(self._names) or "none"
-        for name in [one for one in given if one not in self._parameters]:
-            errors[name] = f"is not a parameter (there are: {known})"
+        for name in arguments:
+            if name not in self._parameters:
+                errors[name] = f"is not a parameter (there are: {known})"
         if errors:
-            raise misfits(self._tool, errors, written)
+            raise validation_error(self._tool, errors, data)
         return decoded
 
 
-def _check(tool: str, parameter: Parameter) -> None:
-    """Find out now, and by name, whether a type can be decoded and described."""
+def _check_type(tool: str, parameter: Parameter) -> None:
+    """Check that a parameter's type can be decoded and described, so that errors name it."""
     try:
         msgspec.json.Decoder(parameter.type, dec_hook=decode_foreign)
         msgspec.json.schema_components(
@@ -137,24 +141,25 @@ def _check(tool: str, parameter: Parameter) -> None:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidToolFunction(
             tool,
-            f"its type {parameter.type!r} cannot be read from JSON: {reason}",
+            f"its type {parameter.type!r} cannot be decoded from JSON: {reason}",
             parameter=parameter.name,
         ) from None
 
 
-def _written(default: Any) -> JsonValue:
-    """Write a default for the schema; None where it cannot, or need not, be written."""
+def _default(default: Any) -> JsonValue:
+    """Return a default as JSON, for the schema; None if it is None or cannot be written."""
     try:
-        written: JsonValue = msgspec.json.decode(to_json(default))
+        value: JsonValue = msgspec.json.decode(to_json(default))
     except Exception:
         return None
-    return written
+    return value
 
 
-def _told(name: str, message: str) -> tuple[str, str]:
+def _describe_error(name: str, message: str) -> tuple[str, str]:
+    """Return the place of an error, and what is wrong there."""
     path, what = split_error(message)
     where = f"{name}.{path}" if path else name
     if field := _FIELD_ERROR.fullmatch(what):
         where = f"{where}.{field[2]}"
-        what = "is required" if field["what"].startswith("missing") else "is not known"
+        what = "is required" if field["what"].startswith("missing") else "is not a known field"
     return where, what

@@ -1,16 +1,16 @@
-"""Values that almost fit a type, made to fit.
+"""Lenient coercion of arguments that a model wrote.
 
-Models send a list as the text of a list, a number as text, and null for what they mean to
-leave out. Mending starts where decoding as it stands has failed, at the very place of which
-the error speaks, so a value that fits is never touched:
+Models send a list as the text of a list, a number as text, and null for what they want to leave
+out. A value is converted only where decoding has failed, at the place that the error names, so that
+a value which fits is never changed:
 
-    wanted                 got               becomes
-    array, object          str               the JSON that the text holds, if it is one
-    int, float, bool, null str               the value that the text spells
-    int                    float             the integer, where nothing is lost
+    expected               received          converted to
+    array, object          str               the JSON in the text, if there is such a value
+    int, float, bool, null str               the value that the text represents
+    int                    float             the integer, if it is equal
     bool                   int               false for 0, true for 1
     str                    int, float, bool  its JSON text
-    anything               null              left out (also in strict mode)
+    anything               null              nothing: the field is left out (in strict mode too)
 """
 
 from __future__ import annotations
@@ -24,96 +24,96 @@ import msgspec
 
 from agentkit_tools_core._functions._foreign_types import decode_foreign, json_type
 
-_MAX_MENDS: Final = 100
-_MISFIT: Final = re.compile(r"Expected `(?P<wanted>[^`]+)`, got `(?P<got>\w+)`")
+_MAX_ATTEMPTS: Final = 100
+_TYPE_ERROR: Final = re.compile(r"Expected `(?P<expected>[^`]+)`, got `(?P<received>\w+)`")
 _PATH: Final = re.compile(r" - at `\$(?P<path>.*)`\Z")
 _STEP: Final = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+|\.\.\.)\]")
-_SPELLED: Final = {"int": int, "float": float, "bool": bool, "null": None}
+_SCALARS: Final = {"int": int, "float": float, "bool": bool, "null": None}
 _NOTHING: Final = object()
 
 
-def fit(value: Any, kind: Any, *, lenient: bool = True) -> Any:
-    """Decode a JSON value, mending what almost fits.
+def coerce(value: Any, kind: Any, *, lenient: bool = True) -> Any:
+    """Decode a JSON value to a type, and convert what almost fits.
 
     Args:
-        value: The value; where it has to be mended, it is changed in place.
+        value: The value; conversions change it in place.
         kind: The type.
-        lenient: Whether to mend more than nulls.
+        lenient: Whether to convert values; otherwise only nulls are left out.
 
     Raises:
-        msgspec.ValidationError: It does not fit.
+        msgspec.ValidationError: The value does not fit the type.
     """
     box = [value]
-    for _ in range(_MAX_MENDS):
+    for _ in range(_MAX_ATTEMPTS):
         try:
             return msgspec.convert(box[0], kind, dec_hook=decode_foreign)
         except msgspec.ValidationError as error:
-            left_out = _mend(box, str(error), lenient)
-            if left_out is None:
+            removed_field = _convert_at(box, str(error), lenient)
+            if removed_field is None:
                 raise
-            if left_out and not _converts(box[0], kind, without=left_out):
+            if removed_field and not _is_optional(box[0], kind, field=removed_field):
                 raise
     return msgspec.convert(box[0], kind, dec_hook=decode_foreign)
 
 
 def split_error(message: str) -> tuple[str, str]:
-    """Take an error of msgspec apart.
+    """Split an error message of msgspec.
 
     Returns:
-        The place, as in `edits.0.text` (empty for the value itself, `*` for some member of a
-        mapping), and what is wrong there.
+        The place, as in `edits.0.text` (empty for the value itself, `*` for a member of a mapping),
+        and what is wrong there.
     """
-    found = _PATH.search(message)
-    if found is None:
+    match = _PATH.search(message)
+    if match is None:
         return "", message
-    path = re.sub(r"\[(\d+|\*)\]", r".\1", found["path"].replace("[...]", "[*]"))
-    return path.lstrip("."), message[: found.start()]
+    path = re.sub(r"\[(\d+|\*)\]", r".\1", match["path"].replace("[...]", "[*]"))
+    return path.lstrip("."), message[: match.start()]
 
 
-def _converts(value: Any, kind: Any, *, without: str) -> bool:
-    """Whether leaving out a null was right: not if what is missing now is just that field."""
+def _is_optional(value: Any, kind: Any, *, field: str) -> bool:
+    """Whether a field whose null was removed may be left out."""
     try:
         msgspec.convert(value, kind, dec_hook=decode_foreign)
     except msgspec.ValidationError as error:
-        return f"missing required field `{without}`" not in str(error)
+        return f"missing required field `{field}`" not in str(error)
     return True
 
 
-def _mend(box: list[Any], message: str, lenient: bool) -> str | None:
-    """Mend what the error speaks of.
+def _convert_at(box: list[Any], message: str, lenient: bool) -> str | None:
+    """Convert the value that an error message names.
 
     Returns:
-        None if nothing could be mended, the name of a field that was left out, else "".
+        None if nothing could be converted; the name of a field that was removed; otherwise "".
     """
-    misfit = _MISFIT.match(message)
-    if misfit is None:
+    type_error = _TYPE_ERROR.match(message)
+    if type_error is None:
         return None
-    wanted, got = misfit["wanted"].split(" | "), misfit["got"]
+    expected, received = type_error["expected"].split(" | "), type_error["received"]
     path = _PATH.search(message)
-    done: str | None = None
-    for holder, key in list(_places(box, path["path"] if path else "")):
-        value = holder[key]
-        if json_type(value) != got:
+    outcome: str | None = None
+    for container, key in list(_places(box, path["path"] if path else "")):
+        value = container[key]
+        if json_type(value) != received:
             continue
         if value is None:
-            if isinstance(holder, dict):
-                del holder[key]
-                done = str(key)
-        elif lenient and (mended := _mended(value, wanted)) is not _NOTHING:
-            holder[key] = mended
-            done = done or ""
-    return done
+            if isinstance(container, dict):
+                del container[key]
+                outcome = str(key)
+        elif lenient and (converted := _convert(value, expected)) is not _NOTHING:
+            container[key] = converted
+            outcome = outcome or ""
+    return outcome
 
 
 def _places(box: list[Any], path: str) -> Iterator[tuple[Any, Any]]:
-    """Go a path down; where it says `[...]` any member of a mapping may be meant."""
+    """Follow a path to containers and keys; `[...]` stands for any member of a mapping."""
     places: list[tuple[Any, Any]] = [(box, 0)]
     end = 0
     for step in _STEP.finditer(path):
         if step.start() != end:
             return
         end = step.end()
-        places = [place for one in places for place in _members(one[0][one[1]], step)]
+        places = [member for container, key in places for member in _members(container[key], step)]
     if end == len(path):
         yield from places
 
@@ -129,35 +129,35 @@ def _members(value: Any, step: re.Match[str]) -> Iterator[tuple[Any, Any]]:
         yield value, int(index)
 
 
-def _mended(value: Any, wanted: list[str]) -> Any:
+def _convert(value: Any, expected: list[str]) -> Any:
     match value:
         case str():
-            return _read(value, wanted)
-        case bool() | int() | float() if "str" in wanted:
+            return _parse(value, expected)
+        case bool() | int() | float() if "str" in expected:
             return msgspec.json.encode(value).decode()
-        case float() if "int" in wanted and value.is_integer():
+        case float() if "int" in expected and value.is_integer():
             return int(value)
-        case 0 | 1 if "bool" in wanted:
+        case 0 | 1 if "bool" in expected:
             return bool(value)
         case _:
             return _NOTHING
 
 
-def _read(text: str, wanted: list[str]) -> Any:
-    if "array" in wanted or "object" in wanted:
+def _parse(text: str, expected: list[str]) -> Any:
+    if "array" in expected or "object" in expected:
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError):
             return _NOTHING
-        if json_type(value) in wanted and isinstance(value, (list, dict)):
+        if json_type(value) in expected and isinstance(value, (list, dict)):
             return value
-    for name, kind in _SPELLED.items():
-        if name in wanted:
+    for name, kind in _SCALARS.items():
+        if name in expected:
             try:
                 value = msgspec.convert(text.strip(), kind, strict=False)
             except msgspec.ValidationError:
                 continue
-            # JSON has no word for them, and no limit that a tool sets holds them off.
+            # NaN and infinities are not JSON, and would pass any limit that a tool sets.
             if not isinstance(value, float) or isfinite(value):
                 return value
     return _NOTHING

@@ -1,4 +1,4 @@
-"""`@tool`: a typed function becomes a tool."""
+"""`@tool`: it makes a tool of a typed function."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 
 Propose = Callable[[ToolInvocation], Iterable[PermissionRequest]]
-"""Says what a call would do that someone may object to; see `Tool.permissions`."""
+"""Returns the permissions that a call needs; see `Tool.permissions`."""
 
 
 class FunctionTool(Generic[P, R]):
-    """A function that a model can call; called by a program, it is that function.
+    """A function that a model can call as a tool. Programs can still call it as a function.
 
-    One that was written as a method is a tool of each object: give the model `files.read`,
-    not `Files.read`.
+    A method becomes a tool of each object: give the model `files.read`, not `Files.read`.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class FunctionTool(Generic[P, R]):
         inline: bool = False,
         propose: Propose | None = None,
     ) -> None:
-        """Made by `tool`."""
+        """Use `tool` to make one."""
         self.__wrapped__ = function
         self.__doc__ = function.__doc__
         self._spec = spec
@@ -56,7 +55,7 @@ class FunctionTool(Generic[P, R]):
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told of it."""
+        """The description for the model."""
         return self._spec
 
     @property
@@ -66,29 +65,29 @@ class FunctionTool(Generic[P, R]):
 
     @property
     def inline(self) -> bool:
-        """Whether a sync function is to run on the thread of the event loop."""
+        """Whether a sync function runs on the thread of the event loop."""
         return self._inline
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
-        """Say what the call would do that someone may object to; empty if nothing."""
+        """Return the permissions that the call needs; empty if it needs none."""
         return () if self._propose is None else tuple(self._propose(request))
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> dict[str, Any]:
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> dict[str, Any]:
         """Decode the arguments.
 
         Raises:
-            InvalidToolInput: They do not fit.
+            InvalidToolInput: The arguments are not valid.
         """
-        return self._arguments.decode(given)
+        return self._arguments.decode(arguments)
 
     def invoke(self, arguments: dict[str, Any], context: ToolContext, /) -> Any:
-        """Call the function; what it returns or raises is left as it is."""
+        """Call the function, and return or raise what it returns or raises."""
         contexts = dict.fromkeys(self._signature.context_parameters, context)
         function: Callable[..., Any] = self.__wrapped__
         return function(**arguments, **contexts)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function itself, as if it were no tool."""
+        """Call the function itself."""
         return self.__wrapped__(*args, **kwargs)
 
     @overload
@@ -173,36 +172,39 @@ def tool(
 ) -> Any:
     """Make a tool of a function, a method, a partial or a callable object, sync or async.
 
-    The parameters' annotations give the schema, and arguments arrive as those types; their
-    texts come from `Annotated[T, "text"]` or from the docstring. A parameter of type
-    `ToolContext` takes the context and is not shown to the model. What a function may return
-    says `output_of`.
+    The annotations of the parameters give the JSON Schema, and the function receives arguments of
+    those types. Descriptions of parameters come from `Annotated[T, "text"]` or from the docstring.
+    A parameter of type `ToolContext` receives the context; the model does not see it. `output_of`
+    says what a function may return.
 
     Args:
-        function: The function; without it a decorator is returned.
-        name: What the model calls it; the function's name by default.
-        description: What it is for; the docstring without its parameters by default.
+        function: The function; without it, a decorator is returned.
+        name: The tool's name for the model; by default the function's name.
+        description: What the tool does, for the model; by default the docstring without the
+            descriptions of parameters.
         label: A name for people.
-        read_only: It changes nothing.
-        destructive: It may destroy what cannot be brought back.
-        idempotent: Running it twice with the same arguments does no more than running it once.
-        needs_approval: Someone must agree before it runs.
-        exclusive: No other tool may run beside it.
-        timeout_s: How long a call may run, in seconds; None means as long as it likes. Where
-            there is no event loop nothing can stop a call: one that took longer keeps its result.
-        detach_after_s: After how many seconds a call goes on in the background, so that the
-            model is heard meanwhile; 0 means at once, None never.
-        strict: Whether the provider must follow the schema to the letter; None leaves it to
-            the target.
-        strict_arguments: Refuse arguments that almost fit (a number as text, a list as the
-            text of a list) instead of making them fit.
-        inline: Run a sync function on the thread of the event loop, for what is quick or bound
-            to that thread; by default it runs in a worker thread there.
-        permissions: Says what a call would do that someone may object to.
+        read_only: Whether the tool changes nothing.
+        destructive: Whether it may destroy something that cannot be restored.
+        idempotent: Whether running it twice with the same arguments has the effect of running it
+            once.
+        needs_approval: Whether a person must approve each call.
+        exclusive: Whether no other call of the same round may run at the same time.
+        timeout_s: How long a call may run, in seconds; None means no limit. Without an event loop a
+            call cannot be stopped: if it takes longer, its result is used all the same.
+        detach_after_s: After how many seconds a call continues in the background, so that the model
+            can go on; 0 means immediately, None never.
+        strict: Whether the provider must enforce the schema exactly; None leaves it to the
+            provider's default.
+        strict_arguments: Whether to reject arguments that almost fit (a number as text, the text of
+            a list) instead of converting them.
+        inline: Whether a sync function runs on the thread of the event loop, which is right for
+            quick functions and those bound to that thread; by default it runs in a worker thread.
+        permissions: Returns the permissions that a call needs:
+            `lambda call: [read_path(call.argument("path", str))]`.
 
     Raises:
-        InvalidToolName: The name is not one that every provider takes.
-        InvalidToolFunction: A parameter cannot be put to a model, or a time makes no sense.
+        InvalidToolName: The name is not a valid tool name.
+        InvalidToolFunction: A parameter cannot be described to a model, or a time is not valid.
     """
     annotations = ToolAnnotations(
         read_only=read_only,
@@ -221,11 +223,11 @@ def tool(
         _check_times(tool_name, timeout_s, detach_after_s)
         signature = read_signature(function, tool=tool_name, frame=frame)
         arguments = Arguments(tool_name, signature.parameters, lenient=not strict_arguments)
-        documented = read_docstring(_doc_of(function))
+        docstring = read_docstring(_doc_of(function))
         spec = ToolSpec(
             name=tool_name,
-            description=documented.description if description is None else description,
-            input_schema=arguments.schema(documented.parameters),
+            description=docstring.description if description is None else description,
+            input_schema=arguments.schema(docstring.parameters),
             strict=strict,
             annotations=annotations,
             label=label,
@@ -240,24 +242,26 @@ def tool(
 
 
 def _check_times(tool: str, timeout_s: float | None, detach_after_s: float | None) -> None:
-    # Written so that NaN, which compares with nothing, is refused too.
+    # These conditions also reject NaN.
     if timeout_s is not None and not timeout_s > 0:
-        raise InvalidToolFunction(tool, f"timeout_s is {timeout_s}; give more than 0, or None")
+        raise InvalidToolFunction(
+            tool, f"timeout_s={timeout_s} is not valid; use a number above 0, or None"
+        )
     if detach_after_s is not None and not detach_after_s >= 0:
         raise InvalidToolFunction(
-            tool, f"detach_after_s is {detach_after_s}; give 0 or more, or None"
+            tool, f"detach_after_s={detach_after_s} is not valid; use 0 or more, or None"
         )
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    found = function
-    while isinstance(found, partial):
-        found = found.func
-    return getattr(found, "__name__", None) or type(found).__name__
+    inner = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    return getattr(inner, "__name__", None) or type(inner).__name__
 
 
 def _doc_of(function: Callable[..., Any]) -> str | None:
-    # A partial's own docstring, and that of an object's class, say nothing of the function.
+    # The docstring of a partial, or of an object's class, does not describe the function.
     own = getdoc(underlying(function))
     if own is None and not isinstance(function, partial):
         return getdoc(function)
@@ -265,7 +269,7 @@ def _doc_of(function: Callable[..., Any]) -> str | None:
 
 
 def is_async_function(function: Callable[..., Any]) -> bool:
-    """Whether a function, or an object that is called like one, is an `async def`."""
+    """Whether a function, or the `__call__` of an object, is an `async def`."""
     return iscoroutinefunction(function) or iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004
     )

@@ -1,13 +1,13 @@
-"""Docstrings: what a function is for, and what each parameter means.
+"""Docstrings: the description of a function, and of each parameter.
 
-Three layouts are read, whichever a docstring is written in:
+Three formats are supported:
 
     Google      Args:                 a line of its own, entries indented below it
     NumPy       Parameters            underlined with dashes, texts indented below the names
     reST        :param name: text     anywhere
 
-Nothing is an error here. A block that does not look like one of these stays part of the
-description, so prose may speak of `Args:`.
+Nothing here is an error. A block in no such format remains part of the description, so prose may
+mention `Args:`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GOOGLE_HEADER: Final = re.compile(
     r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters):\s*",
     re.IGNORECASE,
 )
-# The type in brackets may hold brackets of its own: `(dict[str, tuple[int, ...]], optional)`.
+# The type may contain brackets itself: `(dict[str, tuple[int, ...]], optional)`.
 _GOOGLE_ENTRY: Final = re.compile(r"\*{0,2}(?P<name>\w+)\s*(?:\(.*?\))?\s*:(?:\s+(?P<text>.*)|$)")
 _NUMPY_HEADER: Final = re.compile(r"(parameters|other parameters)\s*", re.IGNORECASE)
 _NUMPY_RULE: Final = re.compile(r"-{3,}\s*")
@@ -36,11 +36,11 @@ _REST_ANY_FIELD: Final = re.compile(r"[:@]\w+[^:]*:")
 
 
 class Docstring(Record, frozen=True):
-    """What a docstring says.
+    """The content of a docstring.
 
     Attributes:
         description: Summary and body, without the blocks that describe parameters; may be empty.
-        parameters: Parameter to its text, in one line; those with a text only.
+        parameters: From the name of each described parameter to its text, in one line.
     """
 
     description: str
@@ -48,29 +48,30 @@ class Docstring(Record, frozen=True):
 
 
 def read_docstring(text: str | None) -> Docstring:
-    """Read a docstring; None and blank ones say nothing."""
+    """Parse a docstring; None and blank text give an empty one."""
     lines = cleandoc(text or "").splitlines()
-    described: list[str] = []
+    description_lines: list[str] = []
     parameters: dict[str, str] = {}
     at = 0
     while at < len(lines):
-        found, end = _block(lines, at)
+        block, end = _block(lines, at)
         if end == at:
-            described.append(lines[at])
+            description_lines.append(lines[at])
             end += 1
-        for name, words in found.items():
+        for name, words in block.items():
             if words:
                 parameters.setdefault(name, words)
         at = end
-    description = re.sub(r"\n{3,}", "\n\n", "\n".join(described)).strip()
+    description = re.sub(r"\n{3,}", "\n\n", "\n".join(description_lines)).strip()
     return Docstring(description, parameters)
 
 
 def _block(lines: list[str], at: int) -> tuple[dict[str, str], int]:
-    """Read the block that begins at line `at`, if one does.
+    """Parse the block of parameters that begins at line `at`, if there is one.
 
     Returns:
-        Its parameters, and the line after it; that is `at` itself where no block begins.
+        The texts by parameter, and the number of the line after the block; `at` if no block
+        begins there.
     """
     line = lines[at].strip()
     if _GOOGLE_HEADER.fullmatch(line):
@@ -81,9 +82,9 @@ def _block(lines: list[str], at: int) -> tuple[dict[str, str], int]:
         end = _rest_end(lines, at)
         if field["field"] == "type":
             return {}, end
-        # The type may stand before the name: `:param dict[str, int] name: text`.
+        # The type may come before the name: `:param dict[str, int] name: text`.
         name = field["words"].split()[-1].lstrip("*")
-        return {name: _joined([field["text"] or "", *lines[at + 1 : end]])}, end
+        return {name: _join_lines([field["text"] or "", *lines[at + 1 : end]])}, end
     return {}, at
 
 
@@ -91,23 +92,23 @@ def _google(lines: list[str], at: int) -> tuple[dict[str, str], int]:
     end = _indented_end(lines, at)
     body = lines[at + 1 : end]
     margin = min((_indent(line) for line in body if line.strip()), default=0)
-    found: dict[str, list[str]] = {}
+    entries: dict[str, list[str]] = {}
     entry: list[str] | None = None
     for line in body:
         if line.strip() and _indent(line) == margin:
             match = _GOOGLE_ENTRY.fullmatch(line.strip())
-            entry = None if match is None else found.setdefault(match["name"], [])
+            entry = None if match is None else entries.setdefault(match["name"], [])
             line = "" if match is None else match["text"] or ""
         if entry is not None:
             entry.append(line)
-    if not found:
+    if not entries:
         return {}, at
-    return {name: _joined(texts) for name, texts in found.items()}, end
+    return {name: _join_lines(texts) for name, texts in entries.items()}, end
 
 
 def _numpy(lines: list[str], at: int) -> tuple[dict[str, str], int]:
     margin = _indent(lines[at])
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     names: list[str] = []
     texts: list[str] = []
     end = at + 2
@@ -116,14 +117,14 @@ def _numpy(lines: list[str], at: int) -> tuple[dict[str, str], int]:
         if not line.strip() or _indent(line) > margin:
             texts.append(line)
         elif entry := _NUMPY_ENTRY.fullmatch(line.strip()):
-            found |= dict.fromkeys(names, _joined(texts))
+            entries |= dict.fromkeys(names, _join_lines(texts))
             names = [name.strip().lstrip("*") for name in entry["names"].split(",")]
             texts = []
         else:
             break
         end += 1
-    found |= dict.fromkeys(names, _joined(texts))
-    return found, end
+    entries |= dict.fromkeys(names, _join_lines(texts))
+    return entries, end
 
 
 def _rest_end(lines: list[str], at: int) -> int:
@@ -140,11 +141,11 @@ def _rest_end(lines: list[str], at: int) -> int:
 
 
 def _indented_end(lines: list[str], at: int) -> int:
-    """Find the end of what is indented below line `at`, blank lines inside it included."""
+    """Find the end of what is indented below line `at`, including blank lines inside it."""
     margin = _indent(lines[at])
     if at == 0 and _indent(next(filter(str.strip, lines[1:]), "")) == 0:
-        # How far the first line is indented is unknown; if nothing else is less indented than
-        # the line after it, that one was indented more.
+        # The indentation of the first line is unknown. If no line is indented less than the next
+        # one, the next one was indented more than the first.
         margin = -1
     end = at + 1
     for number in range(at + 1, len(lines)):
@@ -163,5 +164,5 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join_lines(texts: Iterable[str]) -> str:
     return " ".join(words for text in texts if (words := text.strip()))

@@ -1,7 +1,7 @@
-"""Types that msgspec does not know: paths, and classes that bring a schema of their own.
+"""Types that msgspec does not support: paths, and classes with a schema of their own.
 
-The latter are known by their methods (`model_json_schema`, `model_validate`: pydantic's), so
-that nothing has to be imported for them.
+Such classes are recognized by pydantic's methods (`model_json_schema`, `model_validate`), so that
+pydantic does not have to be imported.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import Any
 
 from agentkit_core import JsonValue
 
-_MISFIT = "Expected `{}`, got `{}`"
+_TYPE_ERROR = "Expected `{}`, got `{}`"
 
 
 def schema_of_foreign(kind: Any, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Write the JSON Schema of such a type.
+    """Return the JSON Schema of such a type.
 
     Args:
         kind: The type.
-        definitions: Takes the schemas that the result refers to as `#/$defs/<name>`.
+        definitions: The function adds the schemas that the result refers to as `#/$defs/<name>`.
 
     Raises:
-        TypeError: The type is none of these.
+        TypeError: The type is neither a path nor a class with a schema.
     """
     if _is_path(kind):
         return {"type": "string"}
     describe = getattr(kind, "model_json_schema", None)
     if describe is None:
-        # Not NotImplementedError: that is answered with how to configure the JSON library.
-        raise TypeError("take a dataclass, a TypedDict or a class with a schema of its own")
+        # Not NotImplementedError: msgspec would explain how to configure msgspec.
+        raise TypeError("use a dataclass, a TypedDict or a class with a schema of its own")
     schema: dict[str, JsonValue] = dict(describe())
     definitions |= schema.pop("$defs", {})  # type: ignore[arg-type]
     return schema
@@ -39,14 +39,14 @@ def decode_foreign(kind: Any, value: Any) -> Any:
     """Make an object of such a type from a JSON value.
 
     Raises:
-        NotImplementedError: The type is none of these.
-        TypeError: The value is of the wrong JSON type.
-        ValueError: The value does not fit.
+        NotImplementedError: The type is neither a path nor a class with a schema.
+        TypeError: The value has the wrong JSON type.
+        ValueError: The value is not valid.
     """
     if _is_path(kind):
         if isinstance(value, str):
             return kind(value)
-        raise TypeError(_MISFIT.format("str", json_type(value)))
+        raise TypeError(_TYPE_ERROR.format("str", json_type(value)))
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise NotImplementedError
@@ -54,13 +54,13 @@ def decode_foreign(kind: Any, value: Any) -> Any:
         return validate(value)
     except ValueError:
         if isinstance(value, str):
-            # In the words that are understood where misfits are mended: it may be JSON.
-            raise TypeError(_MISFIT.format("object", "str")) from None
+            # The wording of msgspec, which `_coercion` understands: the text may be JSON.
+            raise TypeError(_TYPE_ERROR.format("object", "str")) from None
         raise
 
 
 def json_type(value: object) -> str:
-    """Name the JSON type of a value as msgspec does: null bool int float str array object."""
+    """Return msgspec's name of a value's JSON type: null, bool, int, float, str, array, object."""
     if value is None:
         return "null"
     names: dict[type, str] = {list: "array", dict: "object"}

@@ -1,4 +1,4 @@
-"""Tools that bring a JSON Schema of their own instead of a typed function."""
+"""Tools with a JSON Schema instead of a typed function."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._permissions import PermissionRequest
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, InvalidToolName
-from agentkit_tools_core._functions._argument_errors import misfits
+from agentkit_tools_core._functions._argument_errors import validation_error
 from agentkit_tools_core._functions._decorator import Propose, is_async_function
 
 EXTERNAL_TOOL_KIND: Final = "host_tool"
 """The kind of the question that an external tool asks.
 
-Approval ids are made of it, and stored sessions hold such ids: it must not change.
+It must not change: approval ids contain it, and stored sessions contain approval ids.
 """
 
 Validate = Callable[[Mapping[str, JsonValue]], None]
-"""Checks arguments and changes nothing; raises `InvalidToolInput` where they do not fit."""
+"""Checks arguments without changing them; raises `InvalidToolInput` if they are not valid."""
 
 
 class SchemaTool:
-    """A tool whose arguments a JSON Schema describes, as those of a foreign server."""
+    """A tool whose arguments are described by a JSON Schema, such as a tool of an MCP server."""
 
     def __init__(
         self,
@@ -41,18 +41,19 @@ class SchemaTool:
         """Make a tool.
 
         Args:
-            spec: What a model is told.
-            function: Takes the arguments, as JSON values that are its own, and the context; gives
-                what a tool may give.
-            is_async: Whether it returns an awaitable; None means to look whether it is an
+            spec: The description for the model.
+            function: Takes a copy of the arguments, as JSON values, and the context; returns what
+                a tool may return.
+            is_async: Whether the function returns an awaitable; None means whether it is an
                 `async def`.
-            inline: Whether a sync function is to run on the thread of the event loop.
-            validate: Checks arguments, such as `agentkit_tools_core.jsonschema.validator(schema)`;
-                without it only what the schema requires is looked for.
-            permissions: Says what a call would do that someone may object to.
+            inline: Whether a sync function runs on the thread of the event loop.
+            validate: Checks arguments, for example
+                `agentkit_tools_core.jsonschema.validator(schema)`; without it, only the presence
+                of required arguments is checked.
+            permissions: Returns the permissions that a call needs.
 
         Raises:
-            InvalidToolName: The name is not one that every provider takes.
+            InvalidToolName: The name is not a valid tool name.
         """
         if not is_tool_name(spec.name):
             raise InvalidToolName(spec.name)
@@ -65,7 +66,7 @@ class SchemaTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told of it."""
+        """The description for the model."""
         return self._spec
 
     @property
@@ -75,28 +76,31 @@ class SchemaTool:
 
     @property
     def inline(self) -> bool:
-        """Whether a sync function is to run on the thread of the event loop."""
+        """Whether a sync function runs on the thread of the event loop."""
         return self._inline
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
-        """Say what the call would do that someone may object to; empty if nothing."""
+        """Return the permissions that the call needs; empty if it needs none."""
         return () if self._propose is None else tuple(self._propose(request))
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
-        """Check the arguments, and copy them.
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
+        """Check the arguments, and return a copy of them.
 
         Raises:
-            InvalidToolInput: They do not fit.
+            InvalidToolInput: The arguments are not valid.
         """
-        if not isinstance(given, Mapping):
-            raise InvalidToolInput(f'The arguments of "{self._spec.name}" are no JSON object.')
+        if not isinstance(arguments, Mapping):
+            raise InvalidToolInput(
+                f'The arguments of "{self._spec.name}" must be a JSON object, not '
+                f"{type(arguments).__name__}."
+            )
         if self._validate is not None:
-            self._validate(given)
+            self._validate(arguments)
         required = self._spec.input_schema.get("required")
         names = required if isinstance(required, list) else []
-        if missing := {str(name): "is required" for name in names if name not in given}:
-            raise misfits(self._spec.name, missing, to_json(given))
-        return deepcopy(dict(given))
+        if missing := {str(name): "is required" for name in names if name not in arguments}:
+            raise validation_error(self._spec.name, missing, to_json(arguments))
+        return deepcopy(dict(arguments))
 
     def invoke(self, arguments: dict[str, JsonValue], context: ToolContext, /) -> Any:
         """Call the function."""
@@ -104,21 +108,21 @@ class SchemaTool:
 
 
 def external_tool(spec: ToolSpec, *, validate: Validate | None = None) -> SchemaTool:
-    """Make a tool that the host carries out itself.
+    """Make a tool that the host runs itself, outside of the executor.
 
-    Each call waits like a question of kind `host_tool`, with the arguments under `tool.input`
-    in its metadata; the answer to it is what the tool gives. So it may be answered at any time,
-    in any process, and a denial is an error result.
+    Each call waits for an answer, as a question of kind `host_tool` with the arguments under
+    `tool.input` in its metadata. The answer becomes the tool's output. The host can answer at any
+    time and in any process; a denial becomes an error result.
 
     Args:
-        spec: What a model is told.
+        spec: The description for the model.
         validate: Checks arguments; see `SchemaTool`.
 
     Raises:
-        InvalidToolName: The name is not one that every provider takes.
+        InvalidToolName: The name is not a valid tool name.
     """
 
-    def wait(arguments: dict[str, JsonValue], context: ToolContext) -> JsonValue:
+    def wait_for_host(arguments: dict[str, JsonValue], context: ToolContext) -> JsonValue:
         return context.ask(spec.name, kind=EXTERNAL_TOOL_KIND, metadata={"tool.input": arguments})
 
-    return SchemaTool(spec, wait, is_async=False, inline=True, validate=validate)
+    return SchemaTool(spec, wait_for_host, is_async=False, inline=True, validate=validate)

@@ -1,8 +1,8 @@
-"""A function's signature, as far as a tool needs it: its parameters with their real types.
+"""The signature of a function, as a tool needs it: its parameters with resolved types.
 
-Annotations may be strings (`from __future__ import annotations` makes them all so). They are
-read with the names of the module in which the innermost function was written, and with those
-of the functions around it that are still running.
+Annotations may be strings (with `from __future__ import annotations`, all are). They are resolved
+with the names of the module that defines the function, and with the local names of the functions
+around it that are still running.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from msgspec import UNSET
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._errors import InvalidToolFunction
-from agentkit_tools_core._functions._annotations import readable
+from agentkit_tools_core._functions._annotations import to_json_type
 
-_REFUSED: Final[Mapping[Any, str]] = {
-    inspect.Parameter.VAR_POSITIONAL: "a model gives arguments by name; take a list instead",
-    inspect.Parameter.VAR_KEYWORD: "a model has to know the names; take a dict instead",
-    inspect.Parameter.POSITIONAL_ONLY: "a model gives arguments by name; remove the `/`",
+_UNSUPPORTED: Final[Mapping[Any, str]] = {
+    inspect.Parameter.VAR_POSITIONAL: "models pass arguments by name; use a list instead",
+    inspect.Parameter.VAR_KEYWORD: "a model has to know all names; use a dict instead",
+    inspect.Parameter.POSITIONAL_ONLY: "models pass arguments by name; remove the `/`",
 }
 
 
 class Parameter(Record, frozen=True):
-    """A parameter that a model fills in.
+    """A parameter that the model provides.
 
     Attributes:
-        type: Its type, with no string left in it; Any where there is no annotation.
-        default: What the function takes it for when it is not given; UNSET where it must be given.
+        name: The parameter's name.
+        type: The resolved type; Any without an annotation.
+        default: The function's default; UNSET if the parameter is required.
     """
 
     name: str
@@ -42,12 +43,12 @@ class Parameter(Record, frozen=True):
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether the model has to provide it."""
         return self.default is UNSET
 
     @property
     def description(self) -> str | None:
-        """The text in its `Annotated`, if there is one."""
+        """The text in its `Annotated`; None if there is none."""
         if get_origin(self.type) is Annotated:
             for note in get_args(self.type)[1:]:
                 text = note if isinstance(note, str) else getattr(note, "description", None)
@@ -60,9 +61,9 @@ class Signature(Record, frozen=True):
     """The parameters of a function.
 
     Attributes:
-        parameters: Those that a model fills in, in order.
-        context_parameters: Those that take the `ToolContext`.
-        is_method: Whether the function was written in a class and has yet to be bound to an object.
+        parameters: The parameters that the model provides, in order.
+        context_parameters: The names of the parameters that take the `ToolContext`.
+        is_method: Whether the function is a method that is not yet bound to an object.
     """
 
     parameters: tuple[Parameter, ...]
@@ -76,61 +77,62 @@ def read_signature(
     """Read the parameters of a function, method, partial or callable object.
 
     Args:
-        function: What is to become a tool.
+        function: The function that becomes a tool.
         tool: The tool's name, for errors.
-        frame: Where it becomes one; names of the functions that run there can be used in
-            annotations.
+        frame: The caller's frame; annotations may use the local names of the functions that run
+            there.
 
     Raises:
-        InvalidToolFunction: There is no signature, a parameter cannot be given by name, or an
-            annotation cannot be resolved.
+        InvalidToolFunction: The function has no signature, a parameter cannot be passed by name,
+            or an annotation cannot be resolved.
     """
     if isinstance(function, type):
-        raise InvalidToolFunction(tool, "a class is no function; give a function that makes one")
+        raise InvalidToolFunction(tool, "a class cannot be a tool; write a function that calls it")
     origin = underlying(function)
     if inspect.isgeneratorfunction(origin) or inspect.isasyncgenfunction(origin):
         raise InvalidToolFunction(
-            tool, "a generator has no result; return a list, or tell progress to the context"
+            tool, "a generator cannot be a tool; return a list, or report with context.progress"
         )
     try:
-        listed = list(inspect.signature(function).parameters.values())
+        signature_parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError) as error:
         raise InvalidToolFunction(tool, f"its signature cannot be read: {error}") from None
-    is_method = _is_unbound_method(function, listed)
+    is_method = _is_unbound_method(function, signature_parameters)
     names = _Names(origin, frame)
     parameters: list[Parameter] = []
     contexts: list[str] = []
-    for one in listed[1:] if is_method else listed:
-        if (reason := _REFUSED.get(one.kind)) is not None:
-            raise InvalidToolFunction(tool, reason, parameter=one.name)
-        resolved = names.resolve(one.annotation, tool=tool, parameter=one.name)
-        if _is_context(resolved):
-            contexts.append(one.name)
+    for parameter in signature_parameters[1:] if is_method else signature_parameters:
+        name = parameter.name
+        if (reason := _UNSUPPORTED.get(parameter.kind)) is not None:
+            raise InvalidToolFunction(tool, reason, parameter=name)
+        annotation = names.resolve(parameter.annotation, tool=tool, parameter=name)
+        if _is_context(annotation):
+            contexts.append(name)
             continue
-        default = UNSET if one.default is inspect.Parameter.empty else one.default
+        default = UNSET if parameter.default is inspect.Parameter.empty else parameter.default
         try:
-            kind = readable(resolved)
+            kind = to_json_type(annotation)
         except (TypeError, ValueError) as error:
-            reason = f"its annotation {one.annotation!r} cannot be read: {error}"
-            raise InvalidToolFunction(tool, reason, parameter=one.name) from None
-        parameters.append(Parameter(one.name, kind, default))
+            reason = f"its annotation {parameter.annotation!r} is not valid: {error}"
+            raise InvalidToolFunction(tool, reason, parameter=name) from None
+        parameters.append(Parameter(name, kind, default))
     return Signature(tuple(parameters), tuple(contexts), is_method)
 
 
 def underlying(function: Callable[..., Any]) -> Any:
-    """Find the function that someone wrote inside partials, wrappers, methods and objects."""
-    found: Any = function
+    """Return the innermost function of a partial, wrapper, method or callable object."""
+    inner: Any = function
     while True:
-        if isinstance(found, partial):
-            found = found.func
-        elif hasattr(found, "__wrapped__"):
-            found = found.__wrapped__
-        elif inspect.ismethod(found):
-            found = found.__func__
-        elif isinstance(found, FunctionType) or not hasattr(type(found).__call__, "__globals__"):
-            return found
+        if isinstance(inner, partial):
+            inner = inner.func
+        elif hasattr(inner, "__wrapped__"):
+            inner = inner.__wrapped__
+        elif inspect.ismethod(inner):
+            inner = inner.__func__
+        elif isinstance(inner, FunctionType) or not hasattr(type(inner).__call__, "__globals__"):
+            return inner
         else:
-            found = type(found).__call__
+            inner = type(inner).__call__
 
 
 class _Names:
@@ -139,53 +141,55 @@ class _Names:
     def __init__(self, function: Any, frame: FrameType | None) -> None:
         self._function = function
         self._frame = frame
-        self._found: tuple[dict[str, Any], ChainMap[str, Any]] | None = None
+        self._namespaces: tuple[dict[str, Any], ChainMap[str, Any]] | None = None
 
     def resolve(self, annotation: Any, *, tool: str, parameter: str) -> Any:
         if annotation is inspect.Parameter.empty:
             return Any
-        if self._found is None:
-            self._found = self._look()
+        if self._namespaces is None:
+            self._namespaces = self._find_namespaces()
 
         def holder() -> None: ...
 
         holder.__annotations__ = {"it": annotation}
         try:
-            return get_type_hints(holder, *self._found, include_extras=True)["it"]
+            return get_type_hints(holder, *self._namespaces, include_extras=True)["it"]
         except NameError as error:
             raise InvalidToolFunction(
                 tool,
-                f"its annotation {annotation!r} speaks of {error.name!r}, which is not to be "
-                f"found; define or import it before the tool, and not only for type checkers",
+                f"its annotation {annotation!r} uses {error.name!r}, which is not defined; define "
+                f"or import it before the tool, and not only under `if TYPE_CHECKING`",
                 parameter=parameter,
             ) from None
         except Exception as error:
             raise InvalidToolFunction(
-                tool, f"its annotation {annotation!r} is no type: {error}", parameter=parameter
+                tool,
+                f"its annotation {annotation!r} is not a valid type: {error}",
+                parameter=parameter,
             ) from None
 
-    def _look(self) -> tuple[dict[str, Any], ChainMap[str, Any]]:
+    def _find_namespaces(self) -> tuple[dict[str, Any], ChainMap[str, Any]]:
         function = self._function
         module_names: dict[str, Any] = getattr(function, "__globals__", {})
         local: ChainMap[str, Any] = ChainMap()
         code = getattr(function, "__code__", None)
         if code is not None:
             cells = zip(code.co_freevars, function.__closure__ or (), strict=False)
-            local.maps.append({name: cell.cell_contents for name, cell in cells if _filled(cell)})
+            local.maps.append({name: cell.cell_contents for name, cell in cells if _is_set(cell)})
             frame = self._frame
             while frame is not None:
                 around = frame.f_code.co_qualname
                 if frame.f_globals is module_names and code.co_qualname.startswith(f"{around}."):
                     local.maps.append(dict(frame.f_locals))
                 frame = frame.f_back
-        # Linters move an import that only annotations use under `if TYPE_CHECKING`; of our own
-        # class we know what is meant.
+        # Linters move imports that only annotations use under `if TYPE_CHECKING`; for our own class
+        # the meaning is clear.
         if "ToolContext" not in module_names:
             local.maps.append({"ToolContext": ToolContext})
         return module_names, local
 
 
-def _filled(cell: Any) -> bool:
+def _is_set(cell: Any) -> bool:
     try:
         _ = cell.cell_contents
     except ValueError:
@@ -193,8 +197,8 @@ def _filled(cell: Any) -> bool:
     return True
 
 
-def _is_unbound_method(function: Any, listed: list[inspect.Parameter]) -> bool:
-    if not isinstance(function, FunctionType) or not listed or listed[0].name != "self":
+def _is_unbound_method(function: Any, parameters: list[inspect.Parameter]) -> bool:
+    if not isinstance(function, FunctionType) or not parameters or parameters[0].name != "self":
         return False
     around = function.__qualname__.rpartition(".")[0]
     return bool(around) and not around.endswith("<locals>")
@@ -204,5 +208,6 @@ def _is_context(annotation: Any) -> bool:
     if get_origin(annotation) is Annotated:
         return _is_context(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return any(_is_context(one) for one in get_args(annotation) if one is not NoneType)
+        members = get_args(annotation)
+        return any(_is_context(member) for member in members if member is not NoneType)
     return isinstance(annotation, type) and issubclass(annotation, ToolContext)

@@ -1,1 +1,1 @@
-"""Where tools come from: the registry, wrappers of sources, and changes of what is offered."""
+"""Sources of tools: the registry, sources made of other sources, and changes of a source."""

@@ -1,4 +1,4 @@
-"""What changed between two looks at a source, for whoever has to tell."""
+"""Changes of a source of tools, found by comparing digests of the specs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _DIGEST_LENGTH: Final = 16
 
 
 class CatalogueChanges(Record, frozen=True, omit_defaults=True):
-    """The names of tools that came, went or became others; all empty when nothing changed.
+    """The names of tools that were added, removed or changed; all empty if nothing changed.
 
     Attributes:
-        added: In the order of the new specs.
-        removed: In the order of the old digests.
-        changed: Still there with another spec; in the order of the new specs.
+        added: The names of new tools, in the order of the new specs.
+        removed: The names of removed tools, in the order of the old digests.
+        changed: The names of tools with another spec than before, in the order of the new specs.
     """
 
     added: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class CatalogueChanges(Record, frozen=True, omit_defaults=True):
 
 
 def spec_digests(specs: Iterable[ToolSpec]) -> dict[str, str]:
-    """Sum up specs: from each name, in order, to 16 hexadecimal digits of all that it says.
+    """Return a digest of each spec, by name and in order: 16 hexadecimal digits.
 
     Equal specs have equal digests, in any process.
 
@@ -42,11 +42,11 @@ def spec_digests(specs: Iterable[ToolSpec]) -> dict[str, str]:
 
 
 def catalogue_changes(before: Mapping[str, str], specs: Iterable[ToolSpec]) -> CatalogueChanges:
-    """Say what changed since then.
+    """Compare specs with earlier digests.
 
     Args:
-        before: What `spec_digests` said then.
-        specs: What there is now.
+        before: The earlier result of `spec_digests`.
+        specs: The current specs.
 
     Raises:
         TypeError: A schema or metadata are not JSON.

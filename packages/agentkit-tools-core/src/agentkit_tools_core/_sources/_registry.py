@@ -1,4 +1,4 @@
-"""The tools that are at hand, by name."""
+"""The registry: tools by name."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from agentkit_tools_core._lock import new_lock
 class ToolRegistry:
     """Tools by name, in the order in which they were registered.
 
-    The order is kept because providers cache a request by its prefix, of which the tools are
-    the first part. Iterating gives the tools, `len` their number, `in` looks for a name. It may
+    The order is stable, because providers cache requests by prefix, and requests begin with the
+    tools. Iteration gives the tools, `len` their number, and `in` looks for a name. A registry may
     be read and changed from any thread.
     """
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        """Register `tools` in their order.
+        """Register tools in their order.
 
         Raises:
-            TypeError: One is no tool, such as a function without `@tool`.
-            InvalidToolName: A name is not one that every provider takes.
-            DuplicateTool: Two have one name.
+            TypeError: One of them is not a tool, for example a function without `@tool`.
+            InvalidToolName: A name is not a valid tool name.
+            DuplicateTool: Two tools have the same name.
         """
         self._lock = new_lock()
-        # Never changed, only exchanged: whoever reads has a whole one, without the lock.
+        # Replaced as a whole, never changed in place, so that readers need no lock.
         self._tools: Mapping[str, Tool] = {}
         self._revision = 0
         self._advertised: tuple[Mapping[str, Tool], tuple[ToolSpec, ...]] | None = None
@@ -37,7 +37,7 @@ class ToolRegistry:
 
     @property
     def revision(self) -> int:
-        """Grows with every change, so that a reader can tell whether it missed one."""
+        """A number that grows with every change, so that readers notice changes."""
         return self._revision
 
     def register(self, tool: Tool, *, replace: bool = False) -> None:
@@ -45,13 +45,13 @@ class ToolRegistry:
 
         Args:
             tool: The tool.
-            replace: Whether it may take the place of a tool of the same name; it then stands
-                where that one stood.
+            replace: Whether it may replace a tool of the same name; it then gets that tool's
+                position.
 
         Raises:
-            TypeError: It is no tool, such as a function without `@tool`.
-            InvalidToolName: The name is not one that every provider takes.
-            DuplicateTool: There is one of that name, and it is not to be replaced.
+            TypeError: It is not a tool, for example a function without `@tool`.
+            InvalidToolName: The name is not a valid tool name.
+            DuplicateTool: There is a tool of that name already, and `replace` is false.
         """
         name = _name_of(tool)
         with self._lock:
@@ -60,35 +60,35 @@ class ToolRegistry:
             self._exchange({**self._tools, name: tool})
 
     def remove(self, name: str) -> None:
-        """Take a tool away; nothing happens when there is none of that name."""
+        """Remove a tool; nothing happens if there is no tool of that name."""
         with self._lock:
             if name in self._tools:
                 self._exchange({key: tool for key, tool in self._tools.items() if key != name})
 
     def replace_all(self, tools: Iterable[Tool]) -> None:
-        """Have these tools and no others, in their order, by one step of the revision.
+        """Replace all tools by these, in their order, in one step.
 
-        Nobody sees a state in between, and nothing happens when these are the very tools that
-        are there. Where one is refused, all stays as it was.
+        Readers never see a state in between. If these are the same tools as before, nothing
+        happens. If an error is raised, nothing changes.
 
         Raises:
-            TypeError: One is no tool, such as a function without `@tool`.
-            InvalidToolName: A name is not one that every provider takes.
-            DuplicateTool: Two have one name.
+            TypeError: One of them is not a tool, for example a function without `@tool`.
+            InvalidToolName: A name is not a valid tool name.
+            DuplicateTool: Two tools have the same name.
         """
-        found: dict[str, Tool] = {}
+        by_name: dict[str, Tool] = {}
         for tool in tools:
             name = _name_of(tool)
-            if name in found:
+            if name in by_name:
                 raise DuplicateTool(name)
-            found[name] = tool
+            by_name[name] = tool
         with self._lock:
             before = [(name, id(tool)) for name, tool in self._tools.items()]
-            if before != [(name, id(tool)) for name, tool in found.items()]:
-                self._exchange(found)
+            if before != [(name, id(tool)) for name, tool in by_name.items()]:
+                self._exchange(by_name)
 
     def get(self, name: str) -> Tool | None:
-        """Find a tool by its exact name; None when there is none."""
+        """Return the tool with this exact name; None if there is none."""
         return self._tools.get(name)
 
     @property
@@ -97,16 +97,16 @@ class ToolRegistry:
         return tuple(self._tools)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What a model is told, in order; the same object until something changes."""
+        """Return the descriptions for the model, in order; the same object until a change."""
         tools = self._tools
-        told = self._advertised
-        if told is None or told[0] is not tools:
-            told = (tools, tuple(tool.spec for tool in tools.values()))
-            self._advertised = told
-        return told[1]
+        advertised = self._advertised
+        if advertised is None or advertised[0] is not tools:
+            advertised = (tools, tuple(tool.spec for tool in tools.values()))
+            self._advertised = advertised
+        return advertised[1]
 
     def _exchange(self, tools: Mapping[str, Tool]) -> None:
-        # The tools before the number: who reads the new number must not get the old tools.
+        # The tools first: a reader of the new revision must not get the old tools.
         self._tools = tools
         self._revision += 1
 
@@ -122,7 +122,7 @@ class ToolRegistry:
 
 def _name_of(tool: Tool) -> str:
     if not isinstance(getattr(tool, "spec", None), ToolSpec):
-        raise TypeError(f"{tool!r} is no tool; make one of a function with `@tool`")
+        raise TypeError(f"{tool!r} is not a tool; use `@tool` to make one of a function")
     name = tool.spec.name
     if not is_tool_name(name):
         raise InvalidToolName(name)

@@ -1,4 +1,4 @@
-"""A tool that is called by another name and sees its own."""
+"""A tool under another name; the tool itself still gets its own name in invocations."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool
 
 
-def under_its_own_name(tool: Tool, *, called: str) -> Tool:
-    """Make a tool that models call `called`, while `tool` sees its own name in the request."""
-    return tool if tool.spec.name == called else _Renaming(tool, called)
+def rename_tool(tool: Tool, name: str) -> Tool:
+    """Return a tool that models call by another name; the tool gets its own in invocations."""
+    return tool if tool.spec.name == name else _RenamedTool(tool, name)
 
 
-class _Renaming:
-    def __init__(self, tool: Tool, called: str) -> None:
+class _RenamedTool:
+    def __init__(self, tool: Tool, outer_name: str) -> None:
         self._tool = tool
         self._name = tool.spec.name
-        self._called = called
+        self._outer_name = outer_name
 
     @property
     def spec(self) -> ToolSpec:
-        return replace(self._tool.spec, name=self._called)
+        return replace(self._tool.spec, name=self._outer_name)
 
     @property
     def is_async(self) -> bool:
@@ -41,18 +41,18 @@ class _Renaming:
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         return self._tool.permissions(replace(request, name=self._name))
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> Any:
-        return self._tool.bind(given)
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> Any:
+        return self._tool.bind(arguments)
 
     def invoke(self, arguments: Any, context: ToolContext, /) -> Any:
-        # The caller's context stays as it is: others may look at it.
-        own = copy(context)
-        own.request = replace(context.request, name=self._name)
-        return self._tool.invoke(arguments, own)
+        # A copy, because other code may use the caller's context.
+        inner_context = copy(context)
+        inner_context.request = replace(context.request, name=self._name)
+        return self._tool.invoke(arguments, inner_context)
 
     def __getattr__(self, name: str) -> Any:
-        # What a tool has beyond the contract is found through another name as well; what is
-        # private is not, or copying would look for `_tool` before it is there, for ever.
+        # Members beyond the contract are available under the new name too. Private ones are not:
+        # copying would look for `_tool` before it is set, and recurse without end.
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._tool, name)

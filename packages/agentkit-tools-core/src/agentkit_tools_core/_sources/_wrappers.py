@@ -1,14 +1,14 @@
-"""Sources of tools: what can be called, what a model is told of it, and one made of several.
+"""Sources of tools, and sources made of other sources: renamed, filtered, hidden, combined.
 
-A registry is a source. The others here stand around sources and copy nothing: what changes
-inside shows outside, and so does the revision.
+A registry is a source. The classes here wrap sources and copy nothing: changes of the inner source
+show immediately, and so does its revision.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -17,115 +17,132 @@ from agentkit_core.values import StringEnum
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import DuplicateTool, InvalidToolName
-from agentkit_tools_core._sources._renamed_tool import under_its_own_name
+from agentkit_tools_core._sources._renamed_tool import rename_tool
 
 
 class ToolSource(Protocol):
-    """Where tools come from. May be read from any thread while it changes.
+    """A collection of tools, such as a registry. It may be read from any thread while it changes.
 
-    A source may also have `hidden() -> tuple[ToolSpec, ...]`, like `specs`: the tools that can
-    be called and of which a model is not told, until a result adds them. See `hidden_specs`.
+    A source that also has tools which are not described to the model is a `HidingSource`.
     """
 
     @property
     def revision(self) -> int:
-        """Grows with every change, and only then; never read later than what it stands for."""
+        """A number that grows with every change, and only then.
+
+        Read it before `specs` and `get`, so that no change is missed.
+        """
         ...
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What a model is told, each name once, in an order that changes leave alone.
+        """Return the descriptions for the model, each name once, in a stable order.
 
-        The same object until something changes. Empty when there is nothing to tell.
+        The same object until something changes; empty if there are no tools.
         """
         ...
 
     def get(self, name: str, /) -> Tool | None:
-        """Find a tool by its exact name, told of or not; None when there is none."""
+        """Return the tool with this exact name, hidden or not; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class HidingSource(Protocol):
+    """A source with hidden tools: the model can call them, but gets no description of them.
+
+    A tool result can add the description of a hidden tool (`ToolReturn.added_tools`).
+    """
+
+    def hidden(self) -> tuple[ToolSpec, ...]:
+        """Return the specs of the hidden tools, each name once, in a stable order."""
         ...
 
 
 def hidden_specs(source: ToolSource) -> tuple[ToolSpec, ...]:
-    """Say which tools of a source can be called though no model is told of them."""
-    hidden: Callable[[], tuple[ToolSpec, ...]] | None = getattr(source, "hidden", None)
-    return () if hidden is None else hidden()
+    """Return the specs of a source's hidden tools; empty if it has none."""
+    return source.hidden() if isinstance(source, HidingSource) else ()
 
 
-class _Around(ABC):
-    """A source made of others: reads them anew when their revision has grown."""
+_Specs = tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]
+"""The specs that are described to the model, and those that are hidden."""
 
-    _read: tuple[int, tuple[ToolSpec, ...], tuple[ToolSpec, ...]] | None = None
+
+class _Wrapper(ABC):
+    """A source made of others; it reads them again when their revision has grown."""
+
+    _cache: tuple[int, _Specs] | None = None
 
     @property
     @abstractmethod
     def revision(self) -> int:
-        """Grows with every change inside."""
+        """A number that grows with every change of a wrapped source."""
 
     @abstractmethod
-    def _look(self) -> tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]:
-        """Read what is told and what is hidden."""
+    def _read_specs(self) -> _Specs:
+        """Read the specs of the wrapped sources."""
 
-    def _current(self) -> tuple[int, tuple[ToolSpec, ...], tuple[ToolSpec, ...]]:
-        # Read before the specs: a change in between is then read again, never missed.
+    def _current(self) -> _Specs:
+        # The revision is read before the specs, so that no change in between is missed.
         revision = self.revision
-        read = self._read
-        if read is None or read[0] != revision:
-            read = (revision, *self._look())
-            self._read = read
-        return read
+        cache = self._cache
+        if cache is None or cache[0] != revision:
+            cache = (revision, self._read_specs())
+            self._cache = cache
+        return cache[1]
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What a model is told, in order; the same object until something changes.
+        """Return the descriptions for the model, in order; the same object until a change.
 
         Raises:
-            InvalidToolName: What was added inside gets a name that not every provider takes.
-            DuplicateTool: What was added inside gets a name that is taken.
+            InvalidToolName: A tool that was added inside has no valid name here.
+            DuplicateTool: Two tools have the same name here.
         """
-        return self._current()[1]
+        return self._current()[0]
 
     def hidden(self) -> tuple[ToolSpec, ...]:
-        """What can be called and is not told; raises like `specs`."""
-        return self._current()[2]
+        """Return the specs of the hidden tools; raises the errors of `specs`."""
+        return self._current()[1]
 
 
-class _OneSource(_Around):
-    """One source, seen through something."""
+class _OneSource(_Wrapper):
+    """A wrapper around one source."""
 
     _source: ToolSource
 
     @property
     def revision(self) -> int:
-        """That of the source inside."""
+        """The revision of the wrapped source."""
         return self._source.revision
 
-    def _seen(self, spec: ToolSpec) -> ToolSpec | None:
-        """Say what a spec looks like from outside; None where it is not to be seen."""
+    def _outer_spec(self, spec: ToolSpec) -> ToolSpec | None:
+        """Return the spec that callers of the wrapper get; None if the tool is left out."""
         return spec
 
-    def _look(self) -> tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]:
-        told = tuple(filter(None, map(self._seen, self._source.specs())))
-        hidden = tuple(filter(None, map(self._seen, hidden_specs(self._source))))
-        taken: set[str] = set()
-        for spec in (*told, *hidden):
+    def _read_specs(self) -> _Specs:
+        visible = tuple(filter(None, map(self._outer_spec, self._source.specs())))
+        hidden = tuple(filter(None, map(self._outer_spec, hidden_specs(self._source))))
+        names: set[str] = set()
+        for spec in (*visible, *hidden):
             if not is_tool_name(spec.name):
                 raise InvalidToolName(spec.name)
-            if spec.name in taken:
+            if spec.name in names:
                 raise DuplicateTool(spec.name)
-            taken.add(spec.name)
-        return told, hidden
+            names.add(spec.name)
+        return visible, hidden
 
 
 class PrefixedTools(_OneSource):
     """A source whose tools are called `<prefix>_<name>`.
 
-    A tool itself sees its own name in the request. Names that a result adds
-    (`ToolReturn.added_tools`) are those that a model uses, so with the prefix.
+    The tool itself gets its own name in the invocation. In `ToolReturn.added_tools`, names have the
+    prefix, because they are the names that the model uses.
     """
 
     def __init__(self, prefix: str, source: ToolSource) -> None:
-        """Stand around a source.
+        """Wrap a source.
 
         Raises:
-            InvalidToolName: A name, with the prefix, is not one that every provider takes.
+            InvalidToolName: A name with the prefix is not a valid tool name.
         """
         if not is_tool_name(prefix):
             raise InvalidToolName(prefix)
@@ -133,34 +150,34 @@ class PrefixedTools(_OneSource):
         self._source = source
         self._current()
 
-    def _seen(self, spec: ToolSpec) -> ToolSpec:
+    def _outer_spec(self, spec: ToolSpec) -> ToolSpec:
         return replace(spec, name=self._prefix + spec.name)
 
     def get(self, name: str, /) -> Tool | None:
-        """Find a tool by its name with the prefix; None when there is none."""
+        """Return the tool with this name, including the prefix; None if there is none."""
         if not name.startswith(self._prefix):
             return None
         tool = self._source.get(name.removeprefix(self._prefix))
-        return None if tool is None else under_its_own_name(tool, called=name)
+        return None if tool is None else rename_tool(tool, name)
 
 
 class RenamedTools(_OneSource):
-    """A source some of whose tools have other names; the old ones lead nowhere.
+    """A source in which some tools have other names; the old names are no longer valid.
 
-    A tool itself sees its own name in the request. Names that are not there, maybe not yet, are
-    passed over.
+    The tool itself gets its own name in the invocation. Names of tools that do not exist, or not
+    yet, are ignored.
     """
 
     def __init__(self, source: ToolSource, names: Mapping[str, str]) -> None:
-        """Stand around a source.
+        """Wrap a source.
 
         Args:
             source: The source.
-            names: From the old name to the new one.
+            names: From the old name of each tool to its new name.
 
         Raises:
-            InvalidToolName: A new name is not one that every provider takes.
-            DuplicateTool: A name would mean two tools.
+            InvalidToolName: A new name is not a valid tool name.
+            DuplicateTool: Two tools would have the same name.
         """
         self._source = source
         self._new: Final = dict(names)
@@ -172,60 +189,60 @@ class RenamedTools(_OneSource):
                 raise DuplicateTool(new)
         self._current()
 
-    def _seen(self, spec: ToolSpec) -> ToolSpec:
+    def _outer_spec(self, spec: ToolSpec) -> ToolSpec:
         return replace(spec, name=self._new.get(spec.name, spec.name))
 
     def get(self, name: str, /) -> Tool | None:
-        """Find a tool by its new name, or by its name if it has no new one."""
+        """Return the tool with this name: the new one, if the tool was renamed."""
         old = self._old.get(name)
         renamed = None if old is None else self._source.get(old)
         if renamed is not None:
-            return under_its_own_name(renamed, called=name)
+            return rename_tool(renamed, name)
         return None if name in self._new else self._source.get(name)
 
 
 class FilteredTools(_OneSource):
-    """A source of which only some tools are there: the others are not told and not called."""
+    """A source from which some tools are removed: they are neither described nor callable."""
 
     def __init__(self, source: ToolSource, predicate: Callable[[ToolSpec], bool]) -> None:
-        """Stand around a source.
+        """Wrap a source.
 
         Args:
             source: The source.
-            predicate: Says which tools are there; the same answer for the same spec.
+            predicate: Says which tools to keep; it must always answer the same for the same spec.
         """
         self._source = source
         self._predicate = predicate
         self._current()
 
-    def _seen(self, spec: ToolSpec) -> ToolSpec | None:
+    def _outer_spec(self, spec: ToolSpec) -> ToolSpec | None:
         return spec if self._predicate(spec) else None
 
     def get(self, name: str, /) -> Tool | None:
-        """Find a tool by its name; None when there is none, or it is filtered out."""
+        """Return the tool with this name; None if there is none, or it is filtered out."""
         tool = self._source.get(name)
         return tool if tool is not None and self._predicate(tool.spec) else None
 
 
 class HiddenTools(_OneSource):
-    """A source of which a model is told nothing; its tools can be called, and all are hidden."""
+    """A source whose tools are all hidden: the model can call them but gets no descriptions."""
 
     def __init__(self, source: ToolSource) -> None:
-        """Stand around a source."""
+        """Wrap a source."""
         self._source = source
         self._current()
 
-    def _look(self) -> tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]:
-        told, hidden = super()._look()
-        return (), (*told, *hidden)
+    def _read_specs(self) -> _Specs:
+        visible, hidden = super()._read_specs()
+        return (), (*visible, *hidden)
 
     def get(self, name: str, /) -> Tool | None:
-        """Find a tool by its name; None when there is none."""
+        """Return the tool with this name; None if there is none."""
         return self._source.get(name)
 
 
 class Collision(StringEnum):
-    """What happens where two sources have a tool of one name."""
+    """What happens if two sources have tools of the same name."""
 
     FIRST_WINS = "first_wins"
     LAST_WINS = "last_wins"
@@ -233,19 +250,22 @@ class Collision(StringEnum):
     """`DuplicateTool` is raised."""
 
 
-class CombinedTools(_Around):
-    """Several sources as one, source by source in their order.
+class CombinedTools(_Wrapper):
+    """Several sources as one: the tools of each source, in the order of the sources.
 
-    Of two tools with one name one wins, and it is the one that is called as well as the one
-    that is told; a tool that loses is not there at all. A hidden tool wins over one that is
-    told like any other, and is then hidden.
+    If two tools have the same name, one wins: it is the one that is described and called, and the
+    other one is not available. A hidden tool can win as well; the name is then hidden.
     """
 
     def __init__(self, *sources: ToolSource, collision: Collision = Collision.FIRST_WINS) -> None:
-        """Stand around sources.
+        """Wrap sources.
+
+        Args:
+            sources: The sources, in order.
+            collision: What happens if two sources have tools of the same name.
 
         Raises:
-            DuplicateTool: Two tools have one name, and that is to be refused.
+            DuplicateTool: Two tools have the same name, and `collision` is `REFUSE`.
         """
         self._sources = sources
         self._collision = collision
@@ -255,23 +275,23 @@ class CombinedTools(_Around):
 
     @property
     def revision(self) -> int:
-        """The sum of the revisions inside, which grows with each of them."""
+        """The sum of the revisions of all sources; it grows with each of them."""
         return sum(source.revision for source in self._sources)
 
     def get(self, name: str, /) -> Tool | None:
-        """Find the tool that wins under a name; None when there is none."""
+        """Return the tool that wins under this name; None if there is none."""
         for source in self._order:
             if (tool := source.get(name)) is not None:
                 return tool
         return None
 
-    def _look(self) -> tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]:
-        told: list[ToolSpec] = []
+    def _read_specs(self) -> _Specs:
+        visible: list[ToolSpec] = []
         hidden: list[ToolSpec] = []
         for at, source in enumerate(self._sources):
-            told += [spec for spec in source.specs() if self._wins(at, spec.name)]
+            visible += [spec for spec in source.specs() if self._wins(at, spec.name)]
             hidden += [spec for spec in hidden_specs(source) if self._wins(at, spec.name)]
-        return tuple(told), tuple(hidden)
+        return tuple(visible), tuple(hidden)
 
     def _wins(self, at: int, name: str) -> bool:
         if self._collision is Collision.LAST_WINS:
