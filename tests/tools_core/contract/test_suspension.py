@@ -157,7 +157,7 @@ def test_a_denial_is_raised_where_it_was_asked_even_over_a_grant(
     silent = ended(made, denied={asked.id: None})
     assert found.takes_denials, "or the tool would never hear of it"
     assert (text(result), result.failure) == ("not today", ToolFailure.PERMISSION_DENIED)
-    assert text(silent) == f"This was denied: {asked.summary}"
+    assert text(silent) == f"The request was denied: {asked.summary}"
 
 
 def test_a_tool_may_go_on_after_a_denial() -> None:
@@ -225,7 +225,7 @@ def test_suspending_without_a_question_is_a_mistake() -> None:
     def nothing(context: ToolContext) -> None:
         context.suspend([])
 
-    assert "ValueError: a tool that suspends has to ask something" in text(ended(nothing))
+    assert "ValueError: there is nothing to wait for" in text(ended(nothing))
 
 
 class Word(StrEnum):

@@ -184,8 +184,8 @@ def test_policies_decide_after_the_hooks() -> None:
     [
         (ValueError("no"), "ValueError: no"),
         (ToolError("in my words"), "in my words"),
-        (False, "a hook answers Block, ChangeInput or None, not bool"),
-        (Allowed(), "not Allowed"),
+        (False, "a hook returned bool; return Block, ChangeInput or None"),
+        (Allowed(), "a hook returned Allowed"),
     ],
 )
 def test_a_hook_that_fails_blocks_the_call(answer: Any, words: str) -> None:
@@ -255,7 +255,7 @@ def test_c06_an_after_hook_that_raises_makes_the_result_an_error() -> None:
 def test_a_hook_that_answers_nonsense_is_an_error() -> None:
     outcome = run(Executor([double], hooks=[Changing(lambda result: "text")]), request(n=1))
 
-    assert "a hook answers ToolResult, ToolOutcome or None, not str" in text(outcome.result)
+    assert "a hook returned str; return ToolResult, ToolOutcome or None" in text(outcome.result)
 
 
 @pytest.mark.parametrize("stop", [True, False])
@@ -321,7 +321,7 @@ def test_hooks_that_override_nothing_are_not_there() -> None:
 
 
 def test_what_is_no_hook_is_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="derive its class from ToolHook"):
+    with pytest.raises(TypeError, match="make its class a subclass of ToolHook"):
         Executor([double], hooks=[Saying])  # type: ignore[list-item]
 
 

@@ -22,20 +22,20 @@ from agentkit_core import (
     TextOutput,
     to_json,
 )
-from agentkit_tools_core._outputs._truncate import clip_text, truncate_output
+from agentkit_tools_core._outputs._truncate import truncate_output, truncate_text
 
 MARK = "[tool output truncated: original_bytes="
 
 
 @given(st.text(), st.integers(0, 200))
 def test_t27_a_text_is_never_longer_than_it_may_be(text: str, limit: int) -> None:
-    assert len(clip_text(text, limit).encode()) <= limit or clip_text(text, limit) == ""
+    assert len(truncate_text(text, limit).encode()) <= limit or truncate_text(text, limit) == ""
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300), st.integers(60, 200))
 def test_t27_a_cut_text_begins_as_the_whole_and_says_how_long_it_was(text: str, limit: int) -> None:
     size = len(text.encode())
-    found = clip_text(text, limit)
+    found = truncate_text(text, limit)
 
     if size <= limit:
         assert found is text
@@ -47,13 +47,13 @@ def test_t27_a_cut_text_begins_as_the_whole_and_says_how_long_it_was(text: str, 
 
 
 def test_t27_the_marker_is_cut_where_there_is_no_room_for_it() -> None:
-    assert clip_text("0123456789", 4) == "[too"
-    assert clip_text("0123456789", 0) == ""
+    assert truncate_text("0123456789", 4) == "[too"
+    assert truncate_text("0123456789", 0) == ""
 
 
 def test_t27_a_character_is_not_cut_in_two() -> None:
     text = "é" * 100
-    found = clip_text(text, 61)
+    found = truncate_text(text, 61)
 
     assert found.split("\n")[0] == "é" * ((61 - len(MARK) - 5) // 2)
 
@@ -104,16 +104,16 @@ def test_parts_share_one_budget_and_keep_their_order() -> None:
 
     found = truncate_output(PartsOutput(parts), 80)
 
-    assert found == PartsOutput((parts[0], IMAGE, Text(text=clip_text("x" * 100, 60)), IMAGE))
+    assert found == PartsOutput((parts[0], IMAGE, Text(text=truncate_text("x" * 100, 60)), IMAGE))
 
 
 def test_structured_parts_and_files_of_text_are_cut_as_well() -> None:
     file = File(data=InlineText("x" * 100), name="a.txt")
 
     cut = truncate_output(FilesOutput((file,)), 60)
-    assert cut == FilesOutput((File(data=InlineText(clip_text("x" * 100, 60)), name="a.txt"),))
+    assert cut == FilesOutput((File(data=InlineText(truncate_text("x" * 100, 60)), name="a.txt"),))
     parts = truncate_output(PartsOutput((Structured(value=["x" * 100]),)), 60)
-    assert parts == PartsOutput((Text(text=clip_text('["' + "x" * 100 + '"]', 60)),))
+    assert parts == PartsOutput((Text(text=truncate_text('["' + "x" * 100 + '"]', 60)),))
 
 
 @pytest.mark.parametrize(

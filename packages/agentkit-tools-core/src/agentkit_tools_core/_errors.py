@@ -1,22 +1,22 @@
-"""Errors of tools: those of whoever offers a tool are raised at once, long before a call.
+"""Errors of tools. Mistakes in the definition of a tool raise immediately, before any call.
 
-Those beside what they are about are named here too.
+Errors that are defined beside what they are about are listed here too.
 
 AgentkitError
-├── ToolDefinitionError       a tool cannot be offered as it is
-│   ├── InvalidToolName       the name is not one that every provider takes
-│   ├── InvalidToolFunction   a function's signature cannot be put to a model
-│   └── DuplicateTool         two tools have one name
-├── InvalidToolInput          arguments do not fit; becomes an error result
+├── ToolDefinitionError       the definition of a tool is not valid
+│   ├── InvalidToolName       the name is not a valid tool name
+│   ├── InvalidToolFunction   the signature of a function cannot be described to a model
+│   └── DuplicateTool         two tools have the same name
+├── InvalidToolInput          arguments are not valid; becomes an error result
 ├── UnwritableOutput          a value cannot be a tool's output; becomes an error result
-├── MissingDependency         a tool asked for what the host did not give
-├── UnknownArtifact           a store has no text of that id (`_artifacts`)
-├── InvalidOffset             a piece of a text cannot begin there (`_artifacts`)
-├── UnresolvablePath          nobody can say where a path leads (`_paths`)
-└── ToolError                 for tools to raise: an error in the tool's own words
-    ├── ApprovalDenied        what a tool asked for in its run was denied (`_suspension`)
+├── MissingDependency         the host did not provide an object that a tool needs
+├── UnknownArtifact           a store has no text with this id (`_artifacts`)
+├── InvalidOffset             a slice of a text cannot begin there (`_artifacts`)
+├── UnresolvablePath          a path cannot be resolved (`_paths`)
+└── ToolError                 for tools to raise, with a message for the model
+    ├── ApprovalDenied        a person denied what a tool requested (`_suspension`)
     ├── TokenRefused          the token of a suspension cannot be stored (`_suspension`)
-    └── ChildCallsDiffer      a tool that is run again called other children (`_children`)
+    └── ChildCallsDiffer      a tool that was run again made other child calls (`_child_calls`)
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from agentkit_core import AgentkitError, JsonValue, ToolFailure
 
 
 class ToolDefinitionError(AgentkitError):
-    """A tool cannot be offered as it is."""
+    """The definition of a tool is not valid."""
 
 
 class InvalidToolName(ToolDefinitionError):
-    """A tool's name is not one that every provider takes."""
+    """The name of a tool is not valid for every provider."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name!r} cannot be the name of a tool; use 1 to 64 of the characters A-Z a-z 0-9 _ -"
+            f"{name!r} is not a valid tool name; use 1 to 64 of the characters A-Z a-z 0-9 _ -"
         )
         self.name = name
 
 
 class InvalidToolFunction(ToolDefinitionError):
-    """A function cannot be a tool: its signature cannot be put to a model."""
+    """A function cannot be a tool, because its signature cannot be described to a model."""
 
     def __init__(self, tool: str, reason: str, *, parameter: str | None = None) -> None:
         where = "" if parameter is None else f", parameter {parameter!r}"
@@ -50,24 +50,24 @@ class InvalidToolFunction(ToolDefinitionError):
 
 
 class DuplicateTool(ToolDefinitionError):
-    """Two tools have one name."""
+    """Two tools have the same name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"there is a tool {name!r} already; give one of the two another name, "
-            f"or say replace=True"
+            f"there is already a tool named {name!r}; rename one of the two, or pass replace=True "
+            f"to ToolRegistry.register"
         )
         self.name = name
 
 
 class InvalidToolInput(AgentkitError):
-    """The arguments of a call do not fit; the message is what the model is told."""
+    """The arguments of a call are not valid; the message is for the model."""
 
     def __init__(self, message: str, *, paths: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.paths = paths
-        """Where they do not fit: `edits.0.old_text`."""
+        """The places of the invalid values: `edits.0.old_text`."""
 
 
 class UnwritableOutput(AgentkitError):
@@ -75,29 +75,30 @@ class UnwritableOutput(AgentkitError):
 
     def __init__(self, tool: str, kind: str, reason: str) -> None:
         super().__init__(
-            f"tool {tool!r} returned something that cannot be given to a model: {kind} ({reason})"
+            f"tool {tool!r} returned a value that cannot be its output: {kind} ({reason}); return "
+            f"text, JSON values, bytes or parts"
         )
         self.tool = tool
         self.kind = kind
-        """The type of the value that is in the way."""
+        """The type of the invalid value."""
         self.reason = reason
 
 
 class MissingDependency(AgentkitError):
-    """A tool asked for an object that the host did not give."""
+    """The host did not provide an object that a tool needs."""
 
     def __init__(self, kind: type, *, tool: str) -> None:
         name = f"{kind.__module__}.{kind.__qualname__}"
         super().__init__(
-            f"tool {tool!r} needs a {name}, and none was given; "
-            f"add it to the dependencies under that type"
+            f"tool {tool!r} needs a {name}, but the host provided none; "
+            f"add one to the dependencies, under this type"
         )
         self.kind = name
         self.tool = tool
 
 
 class ToolError(AgentkitError):
-    """For tools to raise: the model is told the message as it is, without a type before it."""
+    """An error for tools to raise: the model gets the message, without the type."""
 
     def __init__(
         self,
@@ -109,4 +110,4 @@ class ToolError(AgentkitError):
         super().__init__(message)
         self.failure = failure
         self.result_details = result_details
-        """For people and logs; becomes `ToolResult.details`."""
+        """Data for people and logs; becomes `ToolResult.details`."""

@@ -1,1 +1,1 @@
-"""What a tool is and what it is given: the types that tools, policies and hosts share."""
+"""The contract of a tool: the types that tools, policies and hosts share."""

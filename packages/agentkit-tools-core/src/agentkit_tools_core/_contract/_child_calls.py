@@ -1,7 +1,7 @@
-"""Child calls: what a tool called while it ran, recorded so that nothing runs twice.
+"""Child calls: the tools that a tool calls, recorded so that none of them runs twice.
 
-A call that suspends is run again from its start. It then makes the same child calls in the
-same order, and those that were over by then are answered from the record:
+A call that suspends is run again from the start. It then makes the same child calls in the same
+order, and the executor answers those that had finished from the record:
 
     run 1   search -> result     delete -> needs approval: the call suspends
     run 2   search -> recorded   delete -> granted, runs
@@ -19,7 +19,7 @@ from agentkit_core import ApprovalId, JsonValue, ToolCallId, ToolResult, Usage, 
 from agentkit_core.json import canonical_json
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._request import ToolInvocation
-from agentkit_tools_core._contract._suspension import Suspension, checked_token
+from agentkit_tools_core._contract._suspension import Suspension, check_token
 from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core._lock import new_lock
 
@@ -28,13 +28,14 @@ _MAX_ECHO: Final = 200
 
 
 class ChildCall(Record, frozen=True, omit_defaults=True):
-    """A child call, as far as it came.
+    """The record of one child call.
 
     Attributes:
-        input: The arguments as the parent gave them.
-        result: None as long as it is not over.
-        token: What it left when it suspended.
-        asked: What it waits for and cannot take a denial of; a denial ends it.
+        name: The name of the tool.
+        input: The arguments.
+        result: The result; None while the call is not finished.
+        token: The token of its suspension; None if it did not suspend.
+        asked: The approvals that it waits for, if a denial ends it; otherwise empty.
     """
 
     name: str
@@ -45,11 +46,11 @@ class ChildCall(Record, frozen=True, omit_defaults=True):
 
 
 class RunRecord(Record, frozen=True, omit_defaults=True, tag=_TAG, tag_field="type"):
-    """What is kept of a run that was suspended; the token of a suspension is one of these.
+    """The record of a suspended run; it is the token of the suspension.
 
     Attributes:
-        own: The tool's own token.
-        children: In the order in which they were called.
+        own: The token of the tool itself; None if it set none.
+        children: The child calls, in order.
     """
 
     own: JsonValue = None
@@ -57,39 +58,39 @@ class RunRecord(Record, frozen=True, omit_defaults=True, tag=_TAG, tag_field="ty
 
 
 class Caller(Protocol):
-    """Who makes the child calls of a run; the executor gives one to each run."""
+    """Makes the child calls of one run; the executor provides one for each run."""
 
     over: bool
     """Whether the run has ended."""
 
     async def call(self, name: str, arguments: dict[str, JsonValue] | None) -> ToolResult:
-        """Make a child call beside an event loop."""
+        """Make a child call on an event loop."""
         ...
 
     def call_blocking(self, name: str, arguments: dict[str, JsonValue] | None) -> ToolResult:
-        """Make a child call here and now."""
+        """Make a child call without an event loop."""
         ...
 
 
 class ChildCallsDiffer(ToolError):
-    """A tool that is run again called other children than the first time."""
+    """A tool that was run again made other child calls than in the run before."""
 
 
 _RECORD: Final = msgspec.json.Decoder(RunRecord)
 
 
 def read_token(token: JsonValue) -> RunRecord:
-    """Read the token of a suspension; one that no executor wrote is the tool's own.
+    """Read the token of a suspension; a token that no executor wrote is the tool's own.
 
     Raises:
-        ChildCallsDiffer: It is a record, and damaged.
+        ChildCallsDiffer: The token is a damaged record.
     """
     if not isinstance(token, dict) or token.get("type") != _TAG:
         return RunRecord(token)
     try:
         return _RECORD.decode(to_json(token))
     except (msgspec.DecodeError, TypeError) as error:
-        raise ChildCallsDiffer(f"the record of the run before cannot be read: {error}") from None
+        raise ChildCallsDiffer(f"the record of the last run is not valid: {error}") from None
 
 
 def write_token(record: RunRecord) -> JsonValue:
@@ -98,23 +99,23 @@ def write_token(record: RunRecord) -> JsonValue:
     Raises:
         TokenRefused: The tool's own token is not plain JSON, or all of it is too large.
     """
-    own = checked_token(record.own)
-    written: JsonValue = msgspec.json.decode(to_json(replace(record, own=own)))
-    return checked_token(written)
+    own = check_token(record.own)
+    token: JsonValue = msgspec.json.decode(to_json(replace(record, own=own)))
+    return check_token(token)
 
 
 class Children:
-    """The child calls of one run. May be used from several threads."""
+    """The child calls of one run. It may be used from several threads."""
 
     def __init__(self, parent: ToolInvocation, recorded: Sequence[ChildCall] = ()) -> None:
         """Begin a run.
 
         Args:
-            parent: The call that is run.
-            recorded: The child calls of the run before.
+            parent: The call that runs.
+            recorded: The child calls of the run before; empty for the first run.
         """
         self.difference: ChildCallsDiffer | None = None
-        """Where this run left the path of the run before; it has failed then."""
+        """The first difference to the run before, which makes the run fail; None without any."""
         self._parent = parent
         self._calls = list(recorded)
         self._count = 0
@@ -123,37 +124,38 @@ class Children:
     def begin(
         self, name: str, arguments: Mapping[str, JsonValue] | None
     ) -> tuple[int, ToolInvocation, ChildCall]:
-        """Number the next call.
+        """Begin the next call.
 
         Returns:
-            Its place, counted from 0, its request, and what is known of it from the run before.
+            The position of the call, from 0; its invocation; and its record, which has a result if
+            the call finished in the run before.
 
         Raises:
             TypeError: The arguments are not JSON.
-            ChildCallsDiffer: Another call stood at this place in the run before.
+            ChildCallsDiffer: The run before made another call at this position.
         """
-        given: dict[str, JsonValue] = msgspec.json.decode(to_json(dict(arguments or {})))
+        input_copy: dict[str, JsonValue] = msgspec.json.decode(to_json(dict(arguments or {})))
         with self._lock:
             if self.difference is not None:
                 raise self.difference
             at = self._count
             self._count += 1
             if at == len(self._calls):
-                self._calls.append(ChildCall(name, given))
+                self._calls.append(ChildCall(name, input_copy))
             call = self._calls[at]
-            if call.name != name or canonical_json(call.input) != canonical_json(given):
+            if call.name != name or canonical_json(call.input) != canonical_json(input_copy):
                 self.difference = ChildCallsDiffer(
-                    f"{self._parent.name!r} was run again and took another way: its child call "
-                    f"{at + 1} was {_shown(call.name, call.input)} and is now "
-                    f"{_shown(name, given)}; a tool that suspends must call the same children "
-                    f"in the same order each time"
+                    f"{self._parent.name!r} was run again and made other child calls: call "
+                    f"{at + 1} was {_describe(call.name, call.input)} and is now "
+                    f"{_describe(name, input_copy)}; a tool that suspends must make the same "
+                    f"child calls in the same order in every run"
                 )
                 raise self.difference
         parent = self._parent
         request = ToolInvocation(
             ToolCallId(f"{parent.call_id}.{at + 1}"),
             name,
-            given,
+            input_copy,
             session_id=parent.session_id,
             turn_id=parent.turn_id,
         )
@@ -165,7 +167,7 @@ class Children:
         self._calls[at] = ChildCall(call.name, call.input, result)
 
     def pause(self, at: int, suspension: Suspension) -> None:
-        """Record that a call waits."""
+        """Record that a call is suspended."""
         asked = (
             () if suspension.takes_denials else tuple(request.id for request in suspension.requests)
         )
@@ -173,20 +175,20 @@ class Children:
 
     @property
     def calls(self) -> tuple[ChildCall, ...]:
-        """All calls, also those of the run before that this one has not come to yet."""
+        """All calls, including those of the run before that this run has not reached yet."""
         return tuple(self._calls)
 
     @property
     def usage(self) -> Usage | None:
-        """What the calls that are over used together; None if none of them said."""
-        found = [
+        """The sum of the usage of finished calls; None if none of them reported usage."""
+        reports = [
             call.result.usage
             for call in self._calls
             if call.result is not None and call.result.usage is not None
         ]
-        return sum(found[1:], found[0]) if found else None
+        return sum(reports[1:], reports[0]) if reports else None
 
 
-def _shown(name: str, arguments: dict[str, JsonValue]) -> str:
+def _describe(name: str, arguments: dict[str, JsonValue]) -> str:
     text = f"{name} {to_json(arguments).decode()}"
     return text if len(text) <= _MAX_ECHO else text[:_MAX_ECHO] + "…"

@@ -1,4 +1,4 @@
-"""What a running tool may ask of its surroundings."""
+"""The context of a call: what a running tool can ask the host, a person and other tools."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _KEY_LENGTH: Final = 32
 
 
 class ToolContext:
-    """One call, seen from inside the tool.
+    """The context of one call, for the tool.
 
-    A function gets it by annotating a parameter with this class; the model is not told of that
-    parameter. All of it may be used from any thread.
+    A function receives it in a parameter with this annotation; the model does not see that
+    parameter. All methods may be called from any thread.
 
-    A tool may stop and ask in the middle of its run (`ask`, `authorize`, `require`, `suspend`,
-    or a child call that needs approval). The run ends there; once all is answered the tool is
-    *run again from its start*, maybe days later and in another process, and gets past that
-    place. So ask before doing what must not be done twice, or do it with `idempotency_key`.
+    A tool may stop during its run to ask a person (`ask`, `authorize`, `require`, `suspend`, or a
+    child call that needs approval). The run ends there. After the answer, possibly days later and
+    in another process, the tool is *run again from the start*, and the method returns the answer.
+    So ask before you do something that must not be done twice, or use `idempotency_key`.
     """
 
     __slots__ = (
@@ -45,13 +45,13 @@ class ToolContext:
     )
 
     request: ToolInvocation
-    """The call that is answered."""
+    """The call."""
     approved: frozenset[ApprovalId]
-    """The approvals that were granted for this call."""
+    """The ids of the approvals that were granted for this call."""
     answers: Mapping[ApprovalId, JsonValue]
-    """The answers that were given to this call's questions."""
+    """The answers to this call's questions, by the id of the approval request."""
     denied: Mapping[ApprovalId, str | None]
-    """What was denied to this call, with the reason if one was given."""
+    """What was denied to this call: the id, and the reason or None."""
 
     def __init__(
         self,
@@ -65,19 +65,19 @@ class ToolContext:
         denied: Mapping[ApprovalId, str | None] | None = None,
         token: JsonValue = None,
     ) -> None:
-        """Made by whoever runs the call.
+        """Make the context of a call, in order to run it.
 
         Args:
             request: The call.
-            progress: Takes a message and data; callable from any thread. None drops both.
-            cancelled: Says whether the call is still wanted; callable from any thread. None
-                means that it is never cancelled.
+            progress: Takes a message and data; called from any thread. None ignores progress.
+            cancelled: Returns whether the call was cancelled; called from any thread. None means
+                that it is never cancelled.
             dependencies: Objects of the host, by the type that tools ask for.
-            approved: The approvals that were granted for this call.
-            answers: What was answered to this call's questions. A question whose id is in
-                `approved` alone is answered with None.
-            denied: What was denied to this call, with reasons.
-            token: That of the call's last suspension, as it was.
+            approved: The ids of the approvals that were granted for this call.
+            answers: The answers to this call's questions, by id. A question with an id in
+                `approved` but without an answer gets None.
+            denied: What was denied to this call: ids and reasons.
+            token: The token of the call's last suspension, unchanged; None if there is none.
         """
         self.request = request
         self.approved = frozenset(approved)
@@ -93,54 +93,54 @@ class ToolContext:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the result is no longer wanted.
+        """Whether the call was cancelled.
 
-        An async tool is cancelled where it waits and need not look; a sync tool that takes long
-        should look now and then and return early.
+        An async tool is cancelled where it waits, and need not check this. A sync tool that takes
+        long should check it from time to time and return early.
         """
         return self._cancelled is not None and self._cancelled()
 
     def progress(self, message: str, data: JsonValue = None) -> None:
-        """Tell how far the call is. The model does not see it, reporters and hosts do.
+        """Report the progress of the call to reporters and hosts; the model does not see it.
 
-        Once the call is over nobody listens any more, and nothing happens.
+        After the end of the call, nothing happens.
 
         Args:
-            message: For people, one line.
-            data: The same for programs.
+            message: The progress, for people, in one line.
+            data: The progress, for programs.
         """
         if self._progress is not None and (self._caller is None or not self._caller.over):
             self._progress(message, data)
 
     def get(self, kind: type[T]) -> T:
-        """Find the host's object of a type: a database, a client, a user.
+        """Return the host's object of a type: a database, a client, a user.
 
         Args:
-            kind: The very type under which the host registered it; no subclass is tried.
+            kind: Exactly the type under which the host registered the object, not a base class.
 
         Raises:
-            MissingDependency: The host registered nothing under that type.
+            MissingDependency: The host registered no object under that type.
         """
         try:
-            found: Any = self._dependencies[kind]
+            dependency: Any = self._dependencies[kind]
         except KeyError:
             raise MissingDependency(kind, tool=self.request.name) from None
-        return found  # type: ignore[no-any-return]
+        return dependency  # type: ignore[no-any-return]
 
     @property
     def idempotency_key(self) -> str:
-        """32 hexadecimal digits, the same for every run of this very call, in any process.
+        """32 hexadecimal digits, the same for every run of this call, in any process.
 
-        For services that take such keys. Made of the session's id and the call's id.
+        For services that accept such keys. It is made of the ids of the session and the call.
         """
-        named = canonical_json([self.request.session_id, self.request.call_id])
-        return sha256(named).hexdigest()[:_KEY_LENGTH]
+        ids = canonical_json([self.request.session_id, self.request.call_id])
+        return sha256(ids).hexdigest()[:_KEY_LENGTH]
 
-    # asking in the middle of a run
+    # asking a person during a run
 
     @property
     def token(self) -> JsonValue:
-        """What the tool itself left with `suspend`; None as long as it left nothing."""
+        """The token that the tool itself passed to `suspend`; None if it passed none."""
         return read_token(self._token).own
 
     def ask(
@@ -151,54 +151,55 @@ class ToolContext:
         schema: dict[str, JsonValue] | None = None,
         metadata: dict[str, JsonValue] | None = None,
     ) -> JsonValue:
-        """Ask a person for something that the tool needs to know.
+        """Ask a person for data that the tool needs.
 
-        A question is known by its kind, text and metadata: asked again in the same words it has
-        the same answer.
+        Questions with the same kind, text and metadata are the same question, and have the same
+        answer.
 
         Args:
             question: The question, for people.
-            kind: What kind of question it is, for hosts that answer some by themselves.
-            schema: JSON Schema of the answer. It is shown to whoever answers, and not enforced.
+            kind: The kind of question, for hosts that answer some kinds themselves.
+            schema: The JSON Schema of the answer. The person sees it; it is not enforced.
             metadata: Facts for programs.
 
         Returns:
-            The answer; None where someone said yes without one.
+            The answer; None if a person approved without one.
 
         Raises:
-            ToolSuspended: It is not answered yet; let it pass.
-            ApprovalDenied: Nobody wants to answer.
+            ToolSuspended: There is no answer yet; do not catch it.
+            ApprovalDenied: A person refused to answer.
         """
         request = PermissionRequest(kind, question, metadata or {})
-        return self._asked(request, ApprovalKind.QUESTION, schema=schema)
+        return self._decision_on(request, ApprovalKind.QUESTION, schema=schema)
 
     def authorize(self, summary: str, *, metadata: dict[str, JsonValue] | None = None) -> JsonValue:
-        """Ask a person to log in somewhere; see `ask`.
+        """Ask a person to log in to a service; see `ask`.
 
         Args:
-            summary: Where and what for, for people.
-            metadata: Facts for programs, such as the address to visit. No secrets.
+            summary: Where to log in and why, for people.
+            metadata: Facts for programs, such as the URL to visit. No secrets.
 
         Returns:
-            What was answered; None where someone only said that it is done.
+            The answer; None if a person only confirmed.
         """
-        return self._asked(PermissionRequest("auth", summary, metadata or {}), ApprovalKind.AUTH)
+        request = PermissionRequest("auth", summary, metadata or {})
+        return self._decision_on(request, ApprovalKind.AUTH)
 
     def require(self, request: PermissionRequest, *, reason: str | None = None) -> None:
-        """Go on only if this was approved for this call. No policy is asked.
+        """Continue only if a person has approved this for this call; no policy decides.
 
-        For what is known only once the tool has begun; what is known from the arguments belongs
-        in `Tool.permissions`.
+        Use it for what the tool learns during its run. What the arguments tell belongs in
+        `Tool.permissions`.
 
         Args:
-            request: What would be done.
-            reason: Why it has to be asked, for people.
+            request: What the tool would do.
+            reason: Why a person has to decide, for people.
 
         Raises:
-            ToolSuspended: It is not approved yet; let it pass.
-            ApprovalDenied: It was denied.
+            ToolSuspended: It is not approved yet; do not catch it.
+            ApprovalDenied: A person denied it.
         """
-        self._asked(request, ApprovalKind.APPROVAL, reason=reason)
+        self._decision_on(request, ApprovalKind.APPROVAL, reason=reason)
 
     def suspend(
         self,
@@ -207,15 +208,15 @@ class ToolContext:
         token: JsonValue = None,
         takes_denials: bool = False,
     ) -> NoReturn:
-        """Stop here until all of these are answered; the tool is then run again from its start.
+        """Stop until all these requests are answered; then the tool is run again from the start.
 
-        It finds what was answered in `answers`, `approved` and `denied`, and has to look there
-        before it suspends, or it does so for ever.
+        The tool finds the answers in `answers`, `approved` and `denied`, and has to look there
+        before it suspends again.
 
         Args:
             requests: What a person is asked for; at least one. Each gets this call as its `call`.
-            token: Found in `context.token` on the next run: plain JSON, at most 1 MiB, which
-                is stored with the session. `ask` and its like leave the token as it is.
+            token: Data for the next run, which finds it in `context.token`: plain JSON, at most
+                1 MiB, stored with the session. The other methods keep the token.
             takes_denials: Whether the tool is run again after a denial too; otherwise a denial
                 ends the call.
 
@@ -225,7 +226,7 @@ class ToolContext:
         """
         raise ToolSuspended(requests, token=token, takes_denials=takes_denials)
 
-    def _asked(
+    def _decision_on(
         self,
         request: PermissionRequest,
         want: ApprovalKind,
@@ -236,12 +237,12 @@ class ToolContext:
         asked = approval_request(
             request, self.request.call, reason=reason, want=want, schema=schema
         )
-        # What was denied once is denied even if an equal question was granted before.
+        # A denial counts even if an equal question was approved before.
         if asked.id in self.denied:
             raise ApprovalDenied(asked, self.denied[asked.id])
         if asked.id in self.approved:
             return self.answers.get(asked.id)
-        # An answer is no permission: only a grant is.
+        # An answer alone is not an approval.
         if asked.id in self.answers and want is not ApprovalKind.APPROVAL:
             return self.answers[asked.id]
         raise ToolSuspended([asked], token=self.token, takes_denials=True)
@@ -249,67 +250,67 @@ class ToolContext:
     # calling other tools
 
     async def call(self, name: str, arguments: dict[str, JsonValue] | None = None) -> ToolResult:
-        """Call another tool, as a model would; from async tools.
+        """Call another tool, as a model would; for async tools.
 
-        It is looked up, checked, shown to the hooks, permitted by the same policy, run and cut
-        to size like any call, with this call's dependencies, grants and cancellation, and as
-        `<this call's id>.<n>`. What is wrong with it comes as an error result, a denied
-        permission too. Its time limit and its `exclusive` are not looked at; this tool's hold.
+        The executor looks the tool up, checks the arguments, calls the hooks, evaluates the policy,
+        runs the tool and limits its output, as for any call. The child call has this call's
+        dependencies, approvals and cancellation, and the id `<this call's id>.<n>`. Anything wrong
+        with it gives an error result, including a denied permission. Its own time limit and
+        `exclusive` are ignored; those of this tool apply.
 
-        If it has to ask somebody, this call suspends; when it is run again, calls that were
-        over are answered from the record and do not run twice. So a tool has to make the same
-        calls in the same order each time, or it ends as an error. Make one call after the
-        other: calls made at once are numbered as they start, all that has not ended when
-        one of them suspends is run again, and what several ask at the same time reaches people
-        together only out of a task group.
+        If the child has to ask a person, this call suspends. When it is run again, finished child
+        calls are answered from the record and do not run twice. So a tool must make the same child
+        calls in the same order in every run; otherwise it fails. Make one call after the other:
+        concurrent calls are numbered as they start, those that are not finished when one suspends
+        are run again, and their questions reach a person together only if they come from one task
+        group.
 
-        Usage that child results report is added to this call's result, unless that reports
-        some itself (counted once: a tool that reports usage reports all of it). The children's
-        `added_tools`, and their wish to end the turn, stay with the children.
+        The usage that children report is added to the result of this call, unless this tool reports
+        usage itself. The `added_tools` of children, and their wish to end the turn, are ignored.
 
         Args:
-            name: The tool's name.
-            arguments: Its arguments, JSON.
+            name: The name of the tool.
+            arguments: The arguments, as JSON values.
 
         Raises:
-            RuntimeError: This context belongs to no executor, or its call is over.
+            RuntimeError: No executor runs this context, or its call is over.
             TypeError: The arguments are not JSON.
-            ToolSuspended: The child waits for an answer; let it pass.
+            ToolSuspended: The child waits for a person; do not catch it.
         """
         return await self._children().call(name, arguments)
 
     def call_blocking(self, name: str, arguments: dict[str, JsonValue] | None = None) -> ToolResult:
-        """Call another tool from a sync one; see `call`. An async tool cannot be called so."""
+        """Call another tool from a sync tool; see `call`. The other tool must be sync too."""
         return self._children().call_blocking(name, arguments)
 
     def _children(self) -> Caller:
         if self._caller is None:
             raise RuntimeError(
-                "this context belongs to no executor, so no tool can be called from it; "
-                "run the tool with Executor.run or agentkit_tools_core.testing.call_tool"
+                "no executor runs this context, so it cannot call tools; run the tool with "
+                "Executor.run or agentkit_tools_core.testing.call_tool"
             )
         return self._caller
 
-    def _copied(self) -> Self:
-        # `copy.copy` takes ten times as long, for every call.
-        found = type(self).__new__(type(self))
+    def _copy(self) -> Self:
+        # `copy.copy` would take ten times as long, for every call.
+        duplicate = type(self).__new__(type(self))
         for name in ToolContext.__slots__:
-            setattr(found, name, getattr(self, name))
-        own: dict[str, Any] | None = getattr(self, "__dict__", None)
-        if own:
-            found.__dict__.update(own)
-        return found
+            setattr(duplicate, name, getattr(self, name))
+        extra: dict[str, Any] | None = getattr(self, "__dict__", None)
+        if extra:
+            duplicate.__dict__.update(extra)
+        return duplicate
 
-    def _of_run(self, request: ToolInvocation, caller: Caller) -> Self:
-        """The same for one run."""
-        found = self._copied()
-        found.request = request
-        found._caller = caller
-        return found
+    def _for_run(self, request: ToolInvocation, caller: Caller) -> Self:
+        """Return a copy for one run of the call."""
+        context = self._copy()
+        context.request = request
+        context._caller = caller
+        return context
 
-    def _of_child(self, token: JsonValue) -> Self:
-        """The same for a child call that is yet to be run."""
-        found = self._copied()
-        found._token = token
-        found._caller = None
-        return found
+    def _for_child(self, token: JsonValue) -> Self:
+        """Return a copy for a child call."""
+        context = self._copy()
+        context._token = token
+        context._caller = None
+        return context

@@ -1,4 +1,4 @@
-"""What comes of a call: a result for the transcript, and a word to the loop beside it."""
+"""The outcome of a call: a result for the transcript, and whether the turn should end."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from agentkit_core.values import Record
 
 
 class ToolOutcome(Record, frozen=True, omit_defaults=True):
-    """A call that is over.
+    """The outcome of a finished call.
 
     Attributes:
-        result: For the transcript; its `call_id` is that of the request.
-        stop: Whether the turn should end here, without another word of the model.
+        result: The result for the transcript, with the id of the call.
+        stop: Whether the turn should end here, without calling the model again.
     """
 
     result: ToolResult
@@ -21,18 +21,18 @@ class ToolOutcome(Record, frozen=True, omit_defaults=True):
 
 
 class ToolReturn(Record, frozen=True, kw_only=True):
-    """What a function returns that has more to say than a value.
+    """A return value with more than an output: details, an error, usage.
 
     Returning a plain value is the same as `ToolReturn(output=value)`.
 
     Attributes:
-        output: For the model: any value that a function may return by itself.
-        details: For people and logs; never sent to a model. Written as JSON like `output`.
-        stop: Whether the turn should end here, without another word of the model.
-        is_error: Whether `output` says what went wrong.
-        usage: Model calls that the tool made by itself; with it, all of them: nothing is added to
-            it for the tools that this one called.
-        added_tools: Names of tools that the model may use from here on.
+        output: The output for the model: any value that a function may return directly.
+        details: Data for people and logs, never sent to a model; converted to JSON like `output`.
+        stop: Whether the turn should end here, without calling the model again.
+        is_error: Whether the call failed and `output` says why.
+        usage: The usage of all model calls that the tool made. If it is given, the usage of tools
+            that this one called is not added. None if the tool reports none.
+        added_tools: Names of hidden tools that the model may use from now on; often empty.
     """
 
     output: Any
@@ -46,13 +46,13 @@ class ToolReturn(Record, frozen=True, kw_only=True):
 def error_result(
     call_id: ToolCallId, text: str, failure: ToolFailure | None, *, started: bool = False
 ) -> ToolResult:
-    """Make the result of a call that failed, or that was never run.
+    """Make the result of a call that failed, or that never ran.
 
     Args:
-        call_id: The call that is answered.
-        text: For the model: what went wrong, and what it can do about it.
-        failure: The same for programs, as far as it is known.
-        started: Whether the tool itself ran at all.
+        call_id: The id of the call.
+        text: What went wrong, and what to do about it, for the model.
+        failure: What went wrong, for programs; None if unknown.
+        started: Whether the tool itself ran.
     """
     return ToolResult(
         call_id=call_id, output=TextOutput(text), is_error=True, failure=failure, started=started

@@ -1,8 +1,8 @@
-"""Permissions: what a tool would do, and whether it may.
+"""Permissions: what a tool call needs, and what a policy decides.
 
-A tool proposes requests, a policy decides each of them: allow, ask or deny. A policy may have
-no opinion. Of several opinions the strictest counts (deny, ask, allow), whatever their order,
-and a policy that fails has denied.
+A tool requests permissions, and a policy decides each request: allow, ask a person, or deny. A
+policy may have no opinion (None). If several policies have an opinion, the strictest one counts:
+deny before ask before allow. A policy that raises an error denies.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from agentkit_tools_core._contract._request import ToolInvocation
 
 
 class PermissionRequest(Record, frozen=True, omit_defaults=True):
-    """Something that a call would do and that someone may object to.
+    """A permission that a call needs.
 
     Attributes:
-        kind: What it is, dotted: `filesystem.write`, `shell.command`, `tool.<name of the tool>`.
-        summary: What would be done, for people, in one line.
-        metadata: The facts that a policy decides on (`filesystem.path`). All of them are part of
-            what is approved: a grant for other facts is another grant.
+        kind: What the call would do: `filesystem.write`, `shell.command`, `tool.<tool name>`, …
+        summary: What the call would do, for people, in one line.
+        metadata: The facts that a policy decides on, such as `filesystem.path`; may be empty. An
+            approval is valid only for exactly these facts.
     """
 
     kind: str
@@ -33,25 +33,25 @@ class PermissionRequest(Record, frozen=True, omit_defaults=True):
 
 
 class Allow(Record, frozen=True, tag="allow", tag_field="type"):
-    """It may be done."""
+    """The policy allows the request."""
 
 
 class Ask(Record, frozen=True, omit_defaults=True, tag="ask", tag_field="type"):
-    """Someone must say yes first.
+    """A person must approve the request first.
 
     Attributes:
-        reason: Why it has to be asked, for people.
+        reason: Why a person has to decide, for people; None if no reason is given.
     """
 
     reason: str | None = None
 
 
 class Deny(Record, frozen=True, omit_defaults=True, tag="deny", tag_field="type"):
-    """It must not be done.
+    """The policy denies the request.
 
     Attributes:
-        reason: Why not; the model is told.
-        code: The reason for programs: `path_not_allowed`, `command_not_allowed`, …
+        reason: Why, for the model.
+        code: Why, for programs: `path_not_allowed`, `command_not_allowed`, …
     """
 
     reason: str
@@ -59,15 +59,15 @@ class Deny(Record, frozen=True, omit_defaults=True, tag="deny", tag_field="type"
 
 
 Decision = Allow | Ask | Deny
-"""What a policy says of one request."""
+"""The decision of a policy about one request."""
 
 
 class PolicyFacts(Record, frozen=True):
-    """Who asks: what a policy may want to know besides the request.
+    """The tool and the call that a permission request belongs to.
 
     Attributes:
-        spec: The tool, with its annotations.
-        call: The call, with the arguments that it would run with, as hooks have changed them.
+        spec: The spec of the tool, with its annotations.
+        call: The call, with the arguments that it would run with, after changes by hooks.
     """
 
     spec: ToolSpec
@@ -75,60 +75,66 @@ class PolicyFacts(Record, frozen=True):
 
 
 Policy = Callable[[PermissionRequest, PolicyFacts], Decision | None]
-"""Decides one request; None is no opinion. It is called synchronously, must not wait, and has
-no side effects: the same call may be looked at more than once."""
+"""Decides one request; None means no opinion. A policy is called synchronously and must not wait.
+It has no side effects, because it may be called more than once for the same call."""
 
 
 def default_policy(request: PermissionRequest, facts: PolicyFacts) -> Decision:
-    """Allow everything, but ask before a tool runs that says `needs_approval`."""
-    # A source may know a tool by another name than its own.
-    whole = {tool_kind(facts.spec.name), tool_kind(facts.call.name)}
-    return Ask() if facts.spec.annotations.needs_approval and request.kind in whole else _ALLOW
+    """Allow everything, but ask before a tool with `needs_approval` runs."""
+    # A source may call a tool by another name than its own.
+    tool_kinds = {tool_kind(facts.spec.name), tool_kind(facts.call.name)}
+    needs_approval = facts.spec.annotations.needs_approval and request.kind in tool_kinds
+    return Ask() if needs_approval else _ALLOW
 
 
 def combine_policies(*policies: Policy) -> Policy:
-    """Make one policy of several, of which the strictest opinion counts.
+    """Combine policies to one, in which the strictest opinion counts.
 
-    All of them are asked until one denies. A denial wins even if an earlier policy asks; then
-    the first that asks; then allowing. With no opinion among them there is none (None), and
-    whoever evaluates the policy falls back to `default_policy`.
+    The policies are called in order, until one denies. A denial has precedence over `Ask`, even of
+    an earlier policy; then comes the first `Ask`, then `Allow`. If no policy has an opinion, the
+    result is None, and `evaluate_policy` uses `default_policy`.
     """
 
     def strictest(request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
-        found: Decision | None = None
+        strictest_so_far: Decision | None = None
         for policy in policies:
-            decision = _checked(policy(request, facts))
+            decision = _check_decision(policy(request, facts))
             if isinstance(decision, Deny):
                 return decision
-            if found is None or (isinstance(decision, Ask) and isinstance(found, Allow)):
-                found = decision
-        return found
+            if strictest_so_far is None or (
+                isinstance(decision, Ask) and isinstance(strictest_so_far, Allow)
+            ):
+                strictest_so_far = decision
+        return strictest_so_far
 
     return strictest
 
 
 def evaluate_policy(policy: Policy, request: PermissionRequest, facts: PolicyFacts) -> Decision:
-    """Ask a policy, and never fail: one that raises, or answers nonsense, has denied.
+    """Return the decision of a policy; never raises.
 
-    Where it has no opinion, `default_policy` decides.
+    A policy that raises, or returns something else than a decision, denies. If the policy has no
+    opinion, `default_policy` decides.
     """
     try:
-        decision = _checked(policy(request, facts))
+        decision = _check_decision(policy(request, facts))
     except Exception as error:
         return Deny(f"the permission policy failed ({type(error).__name__})", "policy_failed")
     return default_policy(request, facts) if decision is None else decision
 
 
 def tool_kind(name: str) -> str:
-    """Say of which kind the request is that stands for a whole tool."""
+    """Return the kind of the request for a whole tool: `tool.<name>`."""
     return f"tool.{name}"
 
 
-def _checked(decision: Decision | None) -> Decision | None:
-    # `True`, or the coroutine of an async function, must not pass for a permission.
+def _check_decision(decision: Decision | None) -> Decision | None:
+    # `True`, or the coroutine of an async function, must not count as permission.
     if decision is None or isinstance(decision, (Allow, Ask, Deny)):
         return decision
-    raise TypeError(f"a policy answers Allow, Ask, Deny or None, not {type(decision).__name__}")
+    raise TypeError(
+        f"a policy returned {type(decision).__name__}; return Allow(), Ask(), Deny(…) or None"
+    )
 
 
 _ALLOW: Final = Allow()

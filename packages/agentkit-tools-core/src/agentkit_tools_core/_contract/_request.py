@@ -1,4 +1,4 @@
-"""What a tool is asked: one call of a model, on its way to the tool."""
+"""Tool invocations: one tool call, on its way from the model to the tool."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ class ToolInvocation(Record, frozen=True, omit_defaults=True):
     """One call of a tool.
 
     Attributes:
-        name: The tool's name, as the model wrote it; there may be no such tool.
-        input: The arguments; treat them as frozen, the transcript holds the same object.
-        metadata: The metadata of the call's part.
+        call_id: The id of the call.
+        name: The name of the tool, as the model wrote it; there may be no such tool.
+        input: The arguments by name. Do not change them: the transcript contains the same object.
+        session_id: The session of the call; None outside a session.
+        turn_id: The turn of the call; None outside a session.
+        metadata: The metadata of the tool call in the transcript; often empty.
     """
 
     call_id: ToolCallId
@@ -53,7 +56,7 @@ class ToolInvocation(Record, frozen=True, omit_defaults=True):
 
         Raises:
             InvalidToolInput: The argument is missing and has no default, or is of another type.
-                The call then ends with an error result that tells the model so.
+                The call then gets an error result that tells the model what is wrong.
         """
         if name not in self.input:
             if default is UNSET:

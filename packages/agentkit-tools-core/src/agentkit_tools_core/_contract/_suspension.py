@@ -1,4 +1,4 @@
-"""Suspensions: a tool stops in the middle of a run, to ask, and is run again from its start."""
+"""Suspensions: a tool stops during a run to ask a person, and is run again from the start."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ MAX_TOKEN_BYTES: Final = 1 << 20
 
 
 class Suspension(Record, frozen=True, omit_defaults=True):
-    """A call that waits for answers; with them it is run again from its start.
+    """A call that waits for answers; after these, it is run again from the start.
 
     Attributes:
-        requests: What the call waits for: at least one, each id once. Each has this call as its
-            `call`, whatever the tool wrote there.
-        token: To be handed back with the answers, as it is; at most 1 MiB as JSON.
-        takes_denials: Whether a denial is handed to the tool as well; otherwise it ends the call.
+        requests: What the call waits for: at least one request, each id once, all with this call as
+            their `call`.
+        token: Data that the executor needs to continue, at most 1 MiB as JSON. Pass it unchanged
+            to the context of the next run.
+        takes_denials: Whether the tool is run again after a denial too; otherwise a denial ends
+            the call.
     """
 
     requests: tuple[ApprovalRequest, ...]
@@ -31,12 +33,12 @@ class Suspension(Record, frozen=True, omit_defaults=True):
 
 
 class ToolSuspended(BaseException):
-    """A tool stops here until something is answered.
+    """Stops a tool until a person has answered.
 
-    Not an `Exception`, so that a tool's `except Exception` does not swallow it; `finally` and
-    `with` are passed as usual. Of a group the suspensions are taken together if there is
-    nothing else in it and they carry equal tokens (an async tool that asks in a task group);
-    any other group is a failure of the tool.
+    It is not an `Exception`, so that `except Exception` in a tool does not catch it; `finally` and
+    `with` work as usual. Suspensions in an exception group count as one if the group contains
+    nothing else and their tokens are equal (an async tool that asks in a task group). Any other
+    group is a failure of the tool.
     """
 
     def __init__(
@@ -46,13 +48,13 @@ class ToolSuspended(BaseException):
         token: JsonValue = None,
         takes_denials: bool = False,
     ) -> None:
-        """Made by `ToolContext`.
+        """The methods of `ToolContext` make and raise it.
 
         Raises:
-            ValueError: Nothing is asked.
+            ValueError: There is no request.
         """
         if not requests:
-            raise ValueError("a tool that suspends has to ask something, or nothing wakes it")
+            raise ValueError("there is nothing to wait for; pass at least one approval request")
         super().__init__(
             "waits for an answer: " + "; ".join(request.summary for request in requests)
         )
@@ -62,80 +64,81 @@ class ToolSuspended(BaseException):
 
 
 class ApprovalDenied(ToolError):
-    """What a tool asked for in the middle of its run was denied."""
+    """A person denied what a tool requested during its run."""
 
     def __init__(self, request: ApprovalRequest, reason: str | None = None) -> None:
         super().__init__(
-            reason or f"This was denied: {request.summary}", failure=ToolFailure.PERMISSION_DENIED
+            reason or f"The request was denied: {request.summary}",
+            failure=ToolFailure.PERMISSION_DENIED,
         )
         self.request = request
         self.reason = reason
 
 
 class TokenRefused(ToolError):
-    """A token cannot be stored."""
+    """The token of a suspension cannot be stored."""
 
 
 def suspension_in(error: BaseException) -> ToolSuspended | None:
-    """Find the suspension that an exception is, or that is alone in a group of exceptions."""
-    found = list(_leaves(error))
-    suspended = [one for one in found if isinstance(one, ToolSuspended)]
-    if len(suspended) < len(found):
+    """Return the suspension in an exception or a group of suspensions; None if there is another."""
+    errors = list(_leaves(error))
+    suspensions = [leaf for leaf in errors if isinstance(leaf, ToolSuspended)]
+    if len(suspensions) < len(errors):
         return None
-    first = suspended[0]
-    if len(suspended) == 1:
+    first = suspensions[0]
+    if len(suspensions) == 1:
         return first
-    if any(one.token != first.token for one in suspended):
+    if any(suspension.token != first.token for suspension in suspensions):
         return None
     return ToolSuspended(
-        [request for one in suspended for request in one.requests],
+        [request for suspension in suspensions for request in suspension.requests],
         token=first.token,
-        takes_denials=any(one.takes_denials for one in suspended),
+        takes_denials=any(suspension.takes_denials for suspension in suspensions),
     )
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether an exception ends no more than the call in which it was raised.
+    """Whether an exception ends only the call that raised it, unlike a cancellation.
 
-    A group that mixes failures with suspensions is a failure.
+    A group of failures and suspensions is a failure.
     """
-    return all(isinstance(one, (Exception, ToolSuspended)) for one in _leaves(error))
+    return all(isinstance(leaf, (Exception, ToolSuspended)) for leaf in _leaves(error))
 
 
 def requests_of(call: ToolCall, requests: Sequence[ApprovalRequest]) -> tuple[ApprovalRequest, ...]:
-    """Set the call of approval requests; of several with one id, the last stays."""
+    """Return requests with this call; of several requests with one id, the last one."""
     return tuple({request.id: replace(request, call=call) for request in requests}.values())
 
 
-def checked_token(token: JsonValue) -> JsonValue:
-    """Look whether a token can be stored, and copy it.
+def check_token(token: JsonValue) -> JsonValue:
+    """Check that a token can be stored, and return a copy of it.
 
     Raises:
-        TokenRefused: It is not plain JSON, or too large.
+        TokenRefused: The token is not plain JSON, or is too large.
     """
     if token is None:
         return None
     try:
-        written = to_json(token)
-        read: JsonValue = msgspec.json.decode(written)
+        data = to_json(token)
+        decoded: JsonValue = msgspec.json.decode(data)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TokenRefused(f"the token of the suspension is not JSON: {error}") from None
-    if read != token:
+    if decoded != token:
         raise TokenRefused(
             "the token of the suspension is not plain JSON; "
             "use None, bool, int, float, str, list and dict with str keys"
         )
-    if len(written) > MAX_TOKEN_BYTES:
+    if len(data) > MAX_TOKEN_BYTES:
         raise TokenRefused(
-            f"the token of the suspension has {len(written)} bytes as JSON, "
-            f"and {MAX_TOKEN_BYTES} is the most"
+            f"the token of the suspension has {len(data)} bytes as JSON; "
+            f"use at most {MAX_TOKEN_BYTES}"
         )
-    return read
+    return decoded
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from _leaves(one)
+        for inner in error.exceptions:
+            yield from _leaves(inner)
     else:
         yield error

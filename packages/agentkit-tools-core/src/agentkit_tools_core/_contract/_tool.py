@@ -1,4 +1,4 @@
-"""The contract of a tool. Whatever has these members is one; `@tool` makes them of functions."""
+"""The contract of a tool: any object with these members is one; `@tool` makes functions tools."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from agentkit_tools_core._contract._request import ToolInvocation
 
 
 class Tool(Protocol):
-    """Something that a model can call.
+    """A tool that a model can call.
 
-    A tool is shared by all calls, also by calls that run at the same time; what belongs to one
-    call travels in the arguments and the context.
+    All calls share the tool object, including calls that run at the same time. Data of one call is
+    in its arguments and its context.
     """
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told of it. The same at each call: providers cache by prefix."""
+        """The description for the model. It must always be equal, because providers cache it."""
         ...
 
     @property
@@ -30,47 +30,52 @@ class Tool(Protocol):
 
     @property
     def inline(self) -> bool:
-        """Whether a sync `invoke` is to run on the thread of the event loop.
+        """Whether a sync `invoke` runs on the thread of the event loop.
 
-        For what is quick (it must not wait for anything) or bound to that thread. If not, a
-        driver with an event loop runs it in a worker thread. Means nothing for async tools.
+        This is for quick tools, which never wait, and for tools that are bound to that thread.
+        Otherwise a driver with an event loop runs `invoke` in a worker thread. It has no meaning
+        for async tools.
         """
         ...
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
-        """Say what the call would do that someone may object to; empty if nothing.
+        """Return the permissions that a call needs; empty if it needs none.
 
-        That a tool needs approval as a whole is said by `spec.annotations.needs_approval`
-        instead. Called once `bind` has accepted the arguments, maybe more than once: no side
-        effects, no I/O.
+        For a tool of which every call needs approval, set `spec.annotations.needs_approval`
+        instead. This method is called after `bind` has accepted the arguments, possibly several
+        times; it must have no side effects and do no I/O.
+
+        Raises:
+            InvalidToolInput: The arguments are not valid; the call gets an error result.
         """
         ...
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> Any:
-        """Check the arguments and bring them into the form that `invoke` takes.
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> Any:
+        """Check the arguments, and convert them to the form that `invoke` takes.
 
-        Called once or more before each call: no side effects, and `given` stays as it is.
+        Called once or more before each call; it must have no side effects and not change
+        `arguments`.
 
         Raises:
-            InvalidToolInput: They do not fit. Its text is what the model is told.
+            InvalidToolInput: The arguments are not valid. The model gets the error's message.
         """
         ...
 
     def invoke(self, arguments: Any, context: ToolContext, /) -> Any:
-        """Do it.
+        """Run the tool.
 
         Args:
             arguments: What `bind` returned.
-            context: The call and its surroundings.
+            context: The context of the call.
 
         Returns:
-            Any value that `output_of` can express, a `ToolReturn` or a `ToolResult`; if
-            `is_async`, an awaitable of one.
+            Any value that `output_of` can convert, a `ToolReturn` or a `ToolResult`; an awaitable
+            of these if `is_async`.
 
         Raises:
-            ToolSuspended: It has to ask; by the methods of the context. It is invoked again
-                once that is answered.
-            ToolError: It failed; the model is told the message as it is.
-            Exception: It failed; the model is told the type and the message.
+            ToolSuspended: The tool waits for a person; the methods of the context raise it. The
+                tool is invoked again after the answer.
+            ToolError: The tool failed; the model gets the message.
+            Exception: The tool failed; the model gets the type and the message.
         """
         ...

@@ -1,1 +1,1 @@
-"""The executor: checks a call, runs it and turns every failure into a result."""
+"""The executor: it checks a call, runs it, and turns every failure into a result."""

@@ -1,4 +1,4 @@
-"""Exceptions put in words for the model. The traceback is for the log alone."""
+"""Makes error results of exceptions, with a text for the model. Tracebacks go to the log only."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def failed_result(request: ToolInvocation, error: BaseException, *, started: boo
         started: Whether the tool itself ran.
     """
     if isinstance(error, InvalidToolInput) and not started:
-        # It says all there is to say, and it is the model's mistake rather than the tool's.
+        # The mistake is the model's, so the message is enough and nothing is logged.
         return error_result(request.call_id, error.message, ToolFailure.INVALID_INPUT)
     _log(request.name, error)
     if isinstance(error, ToolError):
-        result = error_result(request.call_id, _words(error), error.failure, started=started)
+        result = error_result(request.call_id, _message_of(error), error.failure, started=started)
         try:
             return replace(result, details=json_value_of(error.result_details, tool=request.name))
         except UnwritableOutput:
@@ -33,25 +33,25 @@ def failed_result(request: ToolInvocation, error: BaseException, *, started: boo
     failure = ToolFailure.EXECUTION_FAILED
     if isinstance(error, TimeoutError):
         failure = ToolFailure.TIMED_OUT
-    return error_result(request.call_id, _described(error), failure, started=started)
+    return error_result(request.call_id, _describe(error), failure, started=started)
 
 
 def _log(tool: str, error: BaseException) -> None:
-    import logging  # takes long to load, and a tool that works needs none
+    import logging  # takes long to import, and is needed only here
 
     logging.getLogger("agentkit_tools_core").debug("tool %r failed", tool, exc_info=error)
 
 
-def _described(error: BaseException) -> str:
-    # A group's own message counts its members; what went wrong is what they say.
+def _describe(error: BaseException) -> str:
+    # The message of a group only counts its members; theirs say what went wrong.
     if isinstance(error, BaseExceptionGroup):
-        return "; ".join(map(_described, error.exceptions))
-    words = _words(error)
+        return "; ".join(map(_describe, error.exceptions))
+    message = _message_of(error)
     name = type(error).__name__
-    return f"{name}: {words}" if words else name
+    return f"{name}: {message}" if message else name
 
 
-def _words(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     try:
         return without_lone_surrogates(str(error))
     except Exception:

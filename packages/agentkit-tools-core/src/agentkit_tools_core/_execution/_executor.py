@@ -1,11 +1,12 @@
-"""The executor: what happens to a call between the model and the tool.
+"""The executor: it checks tool calls, runs them and makes their results.
 
-    preflight   look up, check the arguments, ask the hooks, look at every permission
-    run         check again, call, bring into form, show the hooks, cut to size
+    preflight   find the tool, check the arguments, call the hooks, evaluate every permission
+    run         check the arguments again, run the tool, convert its output, call the hooks, apply
+                the output limits
 
-A call always ends as a result, or waits for an answer. Whatever is wrong with the call or in
-the tool becomes an error result that the model can act on; only what is meant to end more than
-this call (cancelling, an interrupt from the keyboard) passes through.
+A call always ends with a result, or waits for an answer. Anything wrong with the call or the tool
+becomes an error result that the model can act on. Only exceptions that are meant to end more than
+this call (cancelling, a keyboard interrupt) are not caught.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from agentkit_tools_core._execution._preflight import (
     NeedsApproval,
     Refused,
     Verdict,
+    check_permissions,
     denied_result,
-    permitted,
 )
 from agentkit_tools_core._execution._run import Run, ToThread
 from agentkit_tools_core._outputs._limits import OutputLimits
@@ -41,16 +42,16 @@ from agentkit_tools_core._sources._wrappers import ToolSource, hidden_specs
 from agentkit_tools_core.sync import run_at_once
 
 MAX_DEPTH: Final = 16
-"""How deep tools may call each other."""
+"""How deeply tools may call each other."""
 _MAX_NAMES: Final = 50
 _BLOCKED: Final = "Tool execution was blocked"
 
 
 class Executor:
-    """Runs the calls of a set of tools under a policy.
+    """Runs the calls of a set of tools, under a policy.
 
-    It keeps no state of calls: any number may be under way at once, and a call may be looked at
-    in one process and run in another.
+    It keeps no state of calls: any number of calls may run at the same time, and a call may be
+    checked in one process and run in another.
     """
 
     def __init__(
@@ -62,119 +63,118 @@ class Executor:
         output_limits: OutputLimits | None = None,
         hooks: Sequence[ToolHook] = (),
     ) -> None:
-        """Assemble it.
+        """Make an executor.
 
         Args:
-            tools: The tools; of a source, such as a registry, later changes are seen.
-            policy: Decides the permission requests of calls, and sees no call that has none;
-                where it is None or has no opinion, `default_policy` decides.
-            max_output_bytes: How much of an output a model may get to read; None is all.
-            output_limits: The same by tool, and what becomes of the rest; in place of
+            tools: The tools, or a source of tools such as a registry, which may change later.
+            policy: Decides the permission requests of calls. If it is None or has no opinion,
+                `default_policy` decides.
+            max_output_bytes: How many bytes of an output the model gets; None means no limit.
+            output_limits: Limits by tool, and what happens to longer outputs; replaces
                 `max_output_bytes`.
-            hooks: What is done before and after calls, in this order both times.
+            hooks: Hooks that are called before and after each call, both times in this order.
 
         Raises:
-            TypeError: One is no tool, such as a function without `@tool`, or no hook.
-            InvalidToolName: A tool's name is not one that every provider takes.
-            DuplicateTool: Two tools have one name.
+            TypeError: One of the tools is not a tool, for example a function without `@tool`, or
+                one of the hooks is not a hook.
+            InvalidToolName: The name of a tool is not a valid tool name.
+            DuplicateTool: Two tools have the same name.
         """
         self.source = _source_of(tools)
         self.policy: Policy = default_policy if policy is None else policy
         self.output_limits = output_limits or OutputLimits(default_bytes=max_output_bytes)
-        self._given_hooks = tuple(hooks)
-        self._hooks = Hooks(self._given_hooks)
+        self._all_hooks = tuple(hooks)
+        self._hooks = Hooks(self._all_hooks)
 
     def with_tools(self, tools: Iterable[Tool] | ToolSource) -> Executor:
-        """Make one that runs other tools in the same way.
+        """Return an executor with other tools and the same policy, limits and hooks.
 
         Raises:
-            TypeError: One is no tool.
-            InvalidToolName: A tool's name is not one that every provider takes.
-            DuplicateTool: Two tools have one name.
+            TypeError: One of the tools is not a tool.
+            InvalidToolName: The name of a tool is not a valid tool name.
+            DuplicateTool: Two tools have the same name.
         """
         return Executor(
-            tools, policy=self.policy, output_limits=self.output_limits, hooks=self._given_hooks
+            tools, policy=self.policy, output_limits=self.output_limits, hooks=self._all_hooks
         )
 
     @property
     def has_hooks(self) -> bool:
-        """Whether a hook looks at calls, so that `preflight_async` may be needed."""
+        """Whether there are hooks, so that `preflight_async` may be needed."""
         return bool(self._hooks)
 
     def specs(self, added: Collection[str] = ()) -> tuple[ToolSpec, ...]:
-        """What a model is told.
+        """Return the descriptions for the model.
 
         Args:
-            added: Names of tools that are not told at first and that results have added since;
-                names of no such tool are passed over.
+            added: Names of hidden tools that results have added; other names are ignored.
 
         Returns:
-            The advertised tools in the source's order; then those of `added`, in the order of
-            a sequence (which keeps what a provider cached when more is added), else in the
-            source's.
+            The visible tools in the order of the source, then the added ones: in the order of
+            `added` if that is a sequence (so that providers' caches stay valid when more tools are
+            added), otherwise in the order of the source.
         """
-        told = self.source.specs()
+        visible = self.source.specs()
         if not added:
-            return told
+            return visible
         hidden = {spec.name: spec for spec in hidden_specs(self.source)}
-        for spec in told:
+        for spec in visible:
             hidden.pop(spec.name, None)
         names = dict.fromkeys(added) if isinstance(added, Sequence) else hidden
-        found = [hidden[name] for name in names if name in hidden and name in added]
-        return (*told, *found)
+        return (*visible, *(hidden[name] for name in names if name in hidden and name in added))
 
     def annotations(self, name: str) -> ToolAnnotations | None:
-        """What a tool says of itself; None if there is no tool of that name."""
+        """Return the annotations of a tool; None if there is no tool of that name."""
         tool = self.source.get(name)
         return None if tool is None else tool.spec.annotations
 
     def is_quick(self, name: str) -> bool:
-        """Whether a call of a tool never waits, and runs on the thread of whoever runs it."""
+        """Whether calls of a tool never wait, and run on the thread of the caller."""
         tool = self.source.get(name)
         return tool is not None and tool.inline and not tool.is_async and not self._hooks
 
     def preflight(
         self, request: ToolInvocation, *, granted: Collection[ApprovalId] = ()
     ) -> Verdict:
-        """Say whether a call may run, and if not, why. Runs no tool and never fails.
+        """Check whether a call may run, without running it. Never raises.
 
-        All permission requests are looked at before anybody is asked, so that a call which is
-        denied anyway bothers no one, and all that has to be asked is asked at once. A hook that
-        is asynchronous makes it refuse the call.
+        All permission requests are evaluated before a person is asked, so that nobody is asked
+        about a call that is denied anyway, and all questions come together. If a hook is
+        asynchronous, the call is refused; use `preflight_async`.
 
         Args:
             request: The call.
-            granted: The approvals given for it so far.
+            granted: The ids of the approvals that were granted for it.
         """
         return run_at_once(self._preflight(request, granted, in_loop=False))
 
     async def preflight_async(
         self, request: ToolInvocation, *, granted: Collection[ApprovalId] = ()
     ) -> Verdict:
-        """Do the same, and wait for hooks that are asynchronous."""
+        """Check whether a call may run; see `preflight`. Hooks may be asynchronous."""
         return await self._preflight(request, granted, in_loop=True)
 
     async def run(
         self, request: ToolInvocation, context: ToolContext, *, to_thread: ToThread
     ) -> ToolOutcome | Suspension:
-        """Run a call beside an event loop. Permissions are not looked at again.
+        """Run a call on an event loop. Permissions are not checked again.
 
         Args:
-            request: The call; its arguments may have been changed since `preflight`.
-            context: What the tool sees of its surroundings.
-            to_thread: How to run a sync tool so that others go on meanwhile.
+            request: The call, with the arguments that `preflight` returned if hooks changed them.
+            context: The context of the call.
+            to_thread: Runs a sync tool in a worker thread.
 
         Returns:
-            What came of it, for tools that fail as well, or what it waits for.
+            The outcome, which may be an error, or a suspension if the call waits for a person.
         """
         return await self._run(request, context, to_thread)
 
     def run_blocking(
         self, request: ToolInvocation, context: ToolContext
     ) -> ToolOutcome | Suspension:
-        """Run a call here and now, without an event loop; see `run`.
+        """Run a call without an event loop; see `run`.
 
-        An async tool cannot be run so, and its result is an error that says this.
+        An async tool cannot run without an event loop; its result is an error that says so.
         """
         return run_at_once(self._run(request, context, None))
 
@@ -192,18 +192,18 @@ class Executor:
         try:
             tool.bind(request.input)
             if not self._hooks:
-                return permitted(self.policy, tool, request, granted) or _ALLOWED
+                return check_permissions(self.policy, tool, request, granted) or _ALLOWED
             facts = ToolFacts(tool.spec, parent)
-            found = await self._hooks.before(request, facts, in_loop=in_loop)
-            if isinstance(found, Block):
-                return Refused(denied_result(request, found.reason or _BLOCKED), found.stop)
-            if found is request:
-                return permitted(self.policy, tool, request, granted) or _ALLOWED
-            tool.bind(found.input)
-            verdict = permitted(self.policy, tool, found, granted)
+            changed = await self._hooks.before(request, facts, in_loop=in_loop)
+            if isinstance(changed, Block):
+                return Refused(denied_result(request, changed.reason or _BLOCKED), changed.stop)
+            if changed is request:
+                return check_permissions(self.policy, tool, request, granted) or _ALLOWED
+            tool.bind(changed.input)
+            verdict = check_permissions(self.policy, tool, changed, granted)
             if isinstance(verdict, NeedsApproval):
-                return replace(verdict, input=found.input)
-            return verdict or Allowed(found.input)
+                return replace(verdict, input=changed.input)
+            return verdict or Allowed(changed.input)
         except Exception as error:
             return Refused(failed_result(request, error, started=False))
 
@@ -225,14 +225,14 @@ class Executor:
         ) -> ToolOutcome | Suspension:
             return await self._call(child, known, context, to_thread, depth + 1, request.call_id)
 
-        found = await Run(tool, request, context, to_thread, call).end()
-        if isinstance(found, Suspension):
-            return found
-        if self._hooks and found.result.started:
+        outcome = await Run(tool, request, context, to_thread, call).run()
+        if isinstance(outcome, Suspension):
+            return outcome
+        if self._hooks and outcome.result.started:
             facts = ToolFacts(tool.spec, parent)
             in_loop = to_thread is not None
-            found = await self._hooks.after(request, found, facts, in_loop=in_loop)
-        return self.output_limits.apply(found, tool.spec, request)
+            outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
+        return self.output_limits.apply(outcome, tool.spec, request)
 
     async def _call(
         self,
@@ -243,14 +243,17 @@ class Executor:
         depth: int,
         parent: ToolCallId,
     ) -> ToolOutcome | Suspension:
-        """Make a child call, from looking it up to its end."""
+        """Make a child call: check it and run it."""
         if depth > MAX_DEPTH:
-            text = f"{request.name!r} was not run: tools call each other more than {MAX_DEPTH} deep"
+            text = (
+                f"{request.name!r} was not run: tools call each other more than {MAX_DEPTH} levels "
+                f"deep"
+            )
             failure = ToolFailure.EXECUTION_FAILED
             return ToolOutcome(error_result(request.call_id, text, failure))
-        for one in known.asked:
-            if one in context.denied:
-                return _denied_by_person(request, context.denied[one])
+        for approval_id in known.asked:
+            if approval_id in context.denied:
+                return _denied_by_person(request, context.denied[approval_id])
         verdict = await self._preflight(
             request, context.approved, in_loop=to_thread is not None, parent=parent
         )
@@ -258,30 +261,30 @@ class Executor:
             case Refused(result=result):
                 return ToolOutcome(result)
             case NeedsApproval(requests=requests):
-                for asked in requests:
-                    if asked.id in context.denied:
-                        return _denied_by_person(request, context.denied[asked.id])
+                for approval in requests:
+                    if approval.id in context.denied:
+                        return _denied_by_person(request, context.denied[approval.id])
                 return Suspension(requests, known.token, takes_denials=True)
             case Allowed(input=changed):
                 if changed is not None:
                     request = replace(request, input=changed)
-        inner = context._of_child(known.token)
-        return await self._run(request, inner, to_thread, depth=depth, parent=parent)
+        child_context = context._for_child(known.token)
+        return await self._run(request, child_context, to_thread, depth=depth, parent=parent)
 
     def _find(self, request: ToolInvocation) -> Tool | ToolResult:
-        """Find the tool; a result that says why where there is none, or the source fails."""
+        """Find the tool; return an error result if there is none, or if the source fails."""
         try:
             return self.source.get(request.name) or self._not_found(request)
         except Exception as error:
             return failed_result(request, error, started=False)
 
     def _not_found(self, request: ToolInvocation) -> ToolResult:
-        told = [spec.name for spec in self.source.specs()]
-        names = ", ".join(told[:_MAX_NAMES])
-        if len(told) > _MAX_NAMES:
-            names += f" and {len(told) - _MAX_NAMES} more"
-        there = f"The available tools are: {names}." if names else "There are no tools."
-        text = f"There is no tool named {request.name!r}. {there}"
+        names = [spec.name for spec in self.source.specs()]
+        listed = ", ".join(names[:_MAX_NAMES])
+        if len(names) > _MAX_NAMES:
+            listed += f" and {len(names) - _MAX_NAMES} more"
+        available = f"The available tools are: {listed}." if listed else "There are no tools."
+        text = f"There is no tool named {request.name!r}. {available}"
         return error_result(request.call_id, without_lone_surrogates(text), ToolFailure.NOT_FOUND)
 
 

@@ -1,9 +1,9 @@
-"""Hooks: what a host puts before and after every call of its tools."""
+"""Hooks that a host runs before and after every tool call."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutine
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,11 +18,11 @@ from agentkit_tools_core._outputs._convert import outcome_of
 
 
 class Block(Record, frozen=True, omit_defaults=True):
-    """The call is not run.
+    """The call must not run.
 
     Attributes:
-        reason: For the model; None says only that it was blocked.
-        stop: Whether the turn should end here, without another word of the model.
+        reason: Why, for the model; None means only that it was blocked.
+        stop: Whether the turn should end here, without calling the model again.
     """
 
     reason: str | None = None
@@ -30,22 +30,22 @@ class Block(Record, frozen=True, omit_defaults=True):
 
 
 class ChangeInput(Record, frozen=True):
-    """The tool gets other arguments; the transcript keeps those of the model.
+    """The call runs with other arguments; the transcript keeps those of the model.
 
     Attributes:
-        input: All arguments. They are checked as the model's were.
+        input: All arguments by name. They are checked like those of the model.
     """
 
     input: dict[str, JsonValue]
 
 
 class ToolFacts(Record, frozen=True):
-    """What a hook may want to know besides the call.
+    """The tool and the origin of a call, for hooks.
 
     Attributes:
-        spec: The tool, with its annotations.
-        parent: The call of the tool that made this call; None if a model made it.
-        stop: After the call: whether the turn should end with it.
+        spec: The spec of the tool, with its annotations.
+        parent: The id of the call whose tool made this call; None if the model made it.
+        stop: After the call: whether the turn should end with it; before it always false.
     """
 
     spec: ToolSpec
@@ -54,35 +54,35 @@ class ToolFacts(Record, frozen=True):
 
 
 class ToolHook:
-    """Something to do before or after calls; override one method or both, sync or async.
+    """Base class of hooks; override one method or both, sync or async.
 
-    A hook is shared by all calls, also by calls that run at the same time. Its methods run on
-    the thread of whoever drives the executor, which for an event loop is the loop's thread, so
-    a sync one must be quick. An async one needs an event loop: with the blocking driver, or in
-    the child calls of a sync tool, `before_tool` refuses the call and `after_tool` makes it an
-    error.
+    All calls share the hook, including calls that run at the same time. Its methods run on the
+    thread that runs the executor (with an event loop, the thread of the loop), so a sync method
+    must be quick. An async method needs an event loop: with the blocking driver, and in child calls
+    of a sync tool, an async `before_tool` refuses the call and an async `after_tool` makes its
+    result an error.
     """
 
     def before_tool(
         self, call: ToolInvocation, facts: ToolFacts
     ) -> Block | ChangeInput | Awaitable[Block | ChangeInput | None] | None:
-        """Look at a call before it may run.
+        """Check or change a call before it may run.
 
-        Called after the arguments were found to fit and before permissions are looked at, for
-        one call maybe more than once: again after an approval, again in another process. So it
-        must not count, and must answer alike for the same call. An approval covers the
-        arguments as the hooks have changed them.
+        Called after the arguments have been validated and before permissions are evaluated. It may
+        be called more than once for the same call (after an approval, in another process), so it
+        must not count calls, and must return the same for the same call. An approval covers the
+        arguments after the changes by hooks.
 
         Args:
-            call: The call, as earlier hooks have changed it. Its `input` belongs to the
-                transcript: return `ChangeInput` instead of changing it.
-            facts: The tool, and who called it.
+            call: The call, after changes by earlier hooks. Do not change its `input`, which belongs
+                to the transcript; return `ChangeInput` instead.
+            facts: The tool, and which call made this one.
 
         Returns:
-            None if the call may go on as it is.
+            `Block` to refuse the call, `ChangeInput` to change its arguments, None to continue.
 
         Raises:
-            Exception: Blocks the call; the model is told the type and the message, or only the
+            Exception: It blocks the call. The model gets the type and the message, or only the
                 message of a `ToolError`.
         """
         return None
@@ -90,108 +90,111 @@ class ToolHook:
     def after_tool(
         self, call: ToolInvocation, result: ToolResult, facts: ToolFacts
     ) -> ToolResult | ToolOutcome | Awaitable[ToolResult | ToolOutcome | None] | None:
-        """Look at the result of a call that really ran, whether it went well or not.
+        """Read or replace the result of a call that ran, successfully or not.
 
-        Called once, before the output is cut to size; not for calls that were refused, and not
-        when a call suspends.
+        Called once, before the output limits apply. It is not called for calls that were refused,
+        and not when a call suspends.
 
         Args:
             call: The call, with the arguments that it ran with.
-            result: What came of it, as earlier hooks have changed it.
-            facts: The tool, who called it, and whether the turn ends here.
+            result: The result, after changes by earlier hooks.
+            facts: The tool, which call made this one, and whether the turn should end.
 
         Returns:
-            None to leave it, a `ToolResult` to replace it, or a `ToolOutcome` to say as well
-            whether the turn ends here. `call_id` and `added_tools` stay what they were.
+            None to keep the result, a `ToolResult` to replace it, or a `ToolOutcome` to also decide
+            whether the turn should end. `call_id` and `added_tools` cannot be changed.
 
         Raises:
-            Exception: Makes the result an error that says so.
+            Exception: It replaces the result by an error.
         """
         return None
 
 
 class Hooks:
-    """Hooks in their order; those that override nothing are left out."""
+    """Hooks in their order; methods that are not overridden are skipped."""
 
     def __init__(self, hooks: Sequence[ToolHook]) -> None:
-        """Sort out what there is to call.
+        """Collect the overridden methods.
 
         Raises:
-            TypeError: One is no hook.
+            TypeError: One of the hooks is not a `ToolHook`.
         """
         for hook in hooks:
             if not isinstance(hook, ToolHook):
-                raise TypeError(f"{hook!r} is no hook; derive its class from ToolHook")
+                raise TypeError(f"{hook!r} is not a hook; make its class a subclass of ToolHook")
         self._before = [
-            one.before_tool for one in hooks if _overrides(one.before_tool, ToolHook.before_tool)
+            hook.before_tool for hook in hooks if _overrides(hook.before_tool, ToolHook.before_tool)
         ]
         self._after = [
-            one.after_tool for one in hooks if _overrides(one.after_tool, ToolHook.after_tool)
+            hook.after_tool for hook in hooks if _overrides(hook.after_tool, ToolHook.after_tool)
         ]
 
     def __bool__(self) -> bool:
-        """Whether there is anything to call."""
+        """Whether there is any method to call."""
         return bool(self._before or self._after)
 
     async def before(
         self, call: ToolInvocation, facts: ToolFacts, *, in_loop: bool
     ) -> Block | ToolInvocation:
-        """Ask the hooks before a call.
+        """Call the hooks before a call.
 
         Returns:
-            The first block, or the call, changed or the same object.
+            The first `Block`, or the call: changed, or the same object.
 
         Raises:
-            Exception: A hook raised it, or answered nonsense.
+            Exception: A hook raised it.
+            TypeError: A hook returned something else.
         """
         for before in self._before:
-            said: object = await _settled(before(call, facts), in_loop)
-            if isinstance(said, Block):
-                return said
-            if isinstance(said, ChangeInput):
-                call = replace(call, input=said.input)
-            elif said is not None:
-                # `False`, say, must not pass for a permission.
-                kind = type(said).__name__
-                raise TypeError(f"a hook answers Block, ChangeInput or None, not {kind}")
+            answer: object = await _await_answer(before(call, facts), in_loop)
+            if isinstance(answer, Block):
+                return answer
+            if isinstance(answer, ChangeInput):
+                call = replace(call, input=answer.input)
+            elif answer is not None:
+                # `False`, for example, must not count as permission.
+                kind = type(answer).__name__
+                raise TypeError(f"a hook returned {kind}; return Block, ChangeInput or None")
         return call
 
     async def after(
         self, call: ToolInvocation, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool
     ) -> ToolOutcome:
-        """Show the hooks what came of a call that ran. Never fails."""
-        ran = outcome.result
+        """Call the hooks after a call that ran, and return the new outcome. Never raises."""
+        original = outcome.result
         for after in self._after:
             try:
                 facts = replace(facts, stop=outcome.stop)
-                said: object = await _settled(after(call, outcome.result, facts), in_loop)
-                if said is None:
+                answer: object = await _await_answer(after(call, outcome.result, facts), in_loop)
+                if answer is None:
                     continue
-                if isinstance(said, ToolResult):
-                    said = ToolOutcome(said, outcome.stop)
-                elif not isinstance(said, ToolOutcome):
-                    kind = type(said).__name__
-                    raise TypeError(f"a hook answers ToolResult, ToolOutcome or None, not {kind}")
-                outcome = outcome_of(said, call)
+                if isinstance(answer, ToolResult):
+                    answer = ToolOutcome(answer, outcome.stop)
+                elif not isinstance(answer, ToolOutcome):
+                    kind = type(answer).__name__
+                    raise TypeError(
+                        f"a hook returned {kind}; return ToolResult, ToolOutcome or None"
+                    )
+                outcome = outcome_of(answer, call)
             except Exception as error:
                 failed = failed_result(call, error, started=True)
                 outcome = ToolOutcome(replace(failed, usage=outcome.result.usage))
-            outcome = replace(outcome, result=replace(outcome.result, added_tools=ran.added_tools))
+            result = replace(outcome.result, added_tools=original.added_tools)
+            outcome = replace(outcome, result=result)
         return outcome
 
 
-async def _settled(said: object, in_loop: bool) -> object:
-    if not isawaitable(said):
-        return said
+async def _await_answer(answer: object, in_loop: bool) -> object:
+    if not isawaitable(answer):
+        return answer
     if in_loop:
-        found: object = await said
-        return found
-    close: Callable[[], Any] | None = getattr(said, "close", None)
-    if close is not None:
-        close()
+        awaited: object = await answer
+        return awaited
+    if iscoroutine(answer):
+        answer.close()
     raise ToolError(
-        "A hook of this agent is asynchronous and the call is made without an event loop; "
-        "it needs the concurrent driver.",
+        "A hook of this agent is asynchronous, but there is no event loop; it needs the concurrent "
+        "driver.",
         failure=ToolFailure.UNAVAILABLE,
     )
 

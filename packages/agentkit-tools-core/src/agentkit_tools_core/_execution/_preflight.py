@@ -1,4 +1,4 @@
-"""Verdicts: what is known of a call before it runs."""
+"""The verdict on a call before it runs: allowed, refused, or waiting for approval."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ class Allowed(Record, frozen=True, omit_defaults=True, tag="allowed", tag_field=
     """The call may run.
 
     Attributes:
-        input: The arguments it has to run with, where a hook changed them; None means unchanged.
+        input: The arguments to run with, if a hook changed them; None if they are unchanged.
     """
 
     input: dict[str, JsonValue] | None = None
 
 
 class Refused(Record, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
-    """The call must not run, and this is its result.
+    """The call must not run.
 
     Attributes:
-        stop: Whether the turn should end here, without another word of the model.
+        result: The error result of the call.
+        stop: Whether the turn should end here, without calling the model again.
     """
 
     result: ToolResult
@@ -51,12 +52,11 @@ class Refused(Record, frozen=True, omit_defaults=True, tag="refused", tag_field=
 class NeedsApproval(
     Struct, frozen=True, omit_defaults=True, tag="needs_approval", tag_field="type"
 ):
-    """The call may run once all of these are granted.
+    """The call may run after a person has approved all these requests.
 
     Attributes:
-        requests: At least one; each id once.
-        input: The arguments it has to run with then, where a hook changed them; None means
-            unchanged.
+        requests: What has to be approved: at least one request, each id once.
+        input: The arguments to run with then, if a hook changed them; None if they are unchanged.
     """
 
     requests: tuple[ApprovalRequest, ...]
@@ -64,44 +64,44 @@ class NeedsApproval(
 
 
 Verdict = Allowed | Refused | NeedsApproval
-"""What is known of a call before it runs."""
+"""The result of `Executor.preflight`."""
 
 
-def permitted(
+def check_permissions(
     policy: Policy, tool: Tool, request: ToolInvocation, granted: Collection[ApprovalId]
 ) -> Refused | NeedsApproval | None:
-    """Look at every permission request of a call; None if nothing is in its way.
+    """Evaluate every permission that a call needs; return None if all are allowed.
 
     Args:
-        policy: Decides each of them.
+        policy: Decides each permission request.
         tool: The tool.
-        request: The call, with arguments that fit.
-        granted: The approvals given for it so far.
+        request: The call, with valid arguments.
+        granted: The ids of the approvals that were granted for the call.
 
     Raises:
-        Exception: The tool cannot say what it would do.
+        Exception: The tool's `permissions` raised it.
     """
     spec = tool.spec
-    asked: list[PermissionRequest] = list(tool.permissions(request))
+    permissions: list[PermissionRequest] = list(tool.permissions(request))
     if spec.annotations.needs_approval:
-        asked.insert(0, _permission_to_run(request))
-    if not asked:
+        permissions.insert(0, _permission_to_run(request))
+    if not permissions:
         return None
     facts = PolicyFacts(spec, request)
     missing: dict[ApprovalId, ApprovalRequest] = {}
-    for one in asked:
-        decision = evaluate_policy(policy, one, facts)
+    for permission in permissions:
+        decision = evaluate_policy(policy, permission, facts)
         if isinstance(decision, Deny):
             return Refused(denied_result(request, f"Permission denied: {decision.reason}"))
         if isinstance(decision, Ask):
-            approval = approval_request(one, request.call, reason=decision.reason)
+            approval = approval_request(permission, request.call, reason=decision.reason)
             if approval.id not in granted:
                 missing[approval.id] = approval
     return NeedsApproval(tuple(missing.values())) if missing else None
 
 
 def denied_result(request: ToolInvocation, text: str) -> ToolResult:
-    """Make the result of a call that somebody did not want."""
+    """Make the error result of a call that was denied."""
     clean = without_lone_surrogates(text)
     return error_result(request.call_id, clean, ToolFailure.PERMISSION_DENIED)
 

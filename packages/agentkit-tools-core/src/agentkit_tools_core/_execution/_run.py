@@ -1,4 +1,4 @@
-"""One run of a call: the tool is called, and whatever comes of it is brought into form."""
+"""One run of a call: it invokes the tool and converts the output, an error or a suspension."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class ToThread(Protocol):
-    """Runs a function beside an event loop and waits for what it returns."""
+    """Runs a function in a worker thread, and waits for its result."""
 
     def __call__(self, function: Callable[[], T], /) -> Awaitable[T]:
         """Run `function`, in a worker thread and in a copy of the caller's context variables."""
@@ -48,19 +48,19 @@ class ToThread(Protocol):
 CallChild = Callable[
     [ToolInvocation, ChildCall, ToThread | None], Coroutine[Any, Any, ToolOutcome | Suspension]
 ]
-"""Makes a child call, from looking it up to its end. Without a `ToThread` it never waits."""
+"""Checks and runs a child call. Without a `ToThread` it never suspends."""
 
 
 class _Pending(Record, frozen=True):
-    # Wrapped, because trio takes a bare coroutine that comes out of a thread for a mistake.
+    # A wrapper, because trio rejects a bare coroutine that a thread returns.
     value: Awaitable[Any]
 
 
-_NOTHING_BEFORE: Final = RunRecord()
+_FIRST_RUN: Final = RunRecord()
 
 
 class Run:
-    """One run of one call, and what its context calls other tools through."""
+    """One run of one call; its context calls other tools through it."""
 
     def __init__(
         self,
@@ -70,15 +70,15 @@ class Run:
         to_thread: ToThread | None,
         call_child: CallChild,
     ) -> None:
-        """Prepare it.
+        """Prepare a run.
 
         Args:
             tool: The tool.
             request: The call.
-            context: The call's surroundings, with the token of its last suspension.
-            to_thread: How to run a sync tool beside an event loop; None where there is none,
-                and then `end` never waits.
-            call_child: How to make child calls.
+            context: The context of the call, with the token of its last suspension.
+            to_thread: Runs a sync tool in a worker thread; None without an event loop: then `run`
+                never suspends.
+            call_child: Makes child calls.
         """
         self.over = False
         self._tool = tool
@@ -86,61 +86,61 @@ class Run:
         self._context = context
         self._to_thread = to_thread
         self._call_child = call_child
-        self._before = _NOTHING_BEFORE
-        self._made: Children | None = None
+        self._last_run = _FIRST_RUN
+        self._child_calls: Children | None = None
 
     @property
     def _children(self) -> Children:
-        # Made when they are needed: most tools call no others.
-        if self._made is None:
-            self._made = Children(self._request, self._before.children)
-        return self._made
+        # Made on demand, because most tools make no child calls.
+        if self._child_calls is None:
+            self._child_calls = Children(self._request, self._last_run.children)
+        return self._child_calls
 
-    async def end(self) -> ToolOutcome | Suspension:
-        """Run it to its end, or to where it waits for somebody."""
+    async def run(self) -> ToolOutcome | Suspension:
+        """Run the tool to its end, or until it suspends."""
         tool, to_thread = self._tool, self._to_thread
         if tool.is_async and to_thread is None:
             return self._needs_event_loop()
         if self._context._token is not None:
             try:
-                self._before = read_token(self._context._token)
+                self._last_run = read_token(self._context._token)
             except ChildCallsDiffer as error:
                 return self._failed(error)
         try:
             if to_thread is None or tool.is_async or tool.inline:
-                found = self._attempt()
+                outcome = self._invoke()
             else:
-                found = await to_thread(self._attempt)
-            if isinstance(found, _Pending):
-                found = await self._awaited(found.value)
+                outcome = await to_thread(self._invoke)
+            if isinstance(outcome, _Pending):
+                outcome = await self._await_outcome(outcome.value)
         finally:
             self.over = True
-        return self._settled(found)
+        return self._finish(outcome)
 
     async def call(self, name: str, arguments: dict[str, JsonValue] | None) -> ToolResult:
-        """Make a child call beside an event loop."""
-        return await self._called(name, arguments, self._to_thread)
+        """Make a child call on an event loop."""
+        return await self._call(name, arguments, self._to_thread)
 
     def call_blocking(self, name: str, arguments: dict[str, JsonValue] | None) -> ToolResult:
-        """Make a child call here and now."""
-        return run_at_once(self._called(name, arguments, None))
+        """Make a child call without an event loop."""
+        return run_at_once(self._call(name, arguments, None))
 
-    def _attempt(self) -> ToolOutcome | ToolSuspended | _Pending:
-        # Errors are caught in here rather than by the caller: this may be the body of a worker
-        # thread, and not every exception can leave one (StopIteration cannot).
+    def _invoke(self) -> ToolOutcome | ToolSuspended | _Pending:
+        # Errors are caught here instead of by the caller: this may run in a worker thread, and
+        # some exceptions cannot leave one (StopIteration).
         try:
             arguments = self._tool.bind(self._request.input)
         except Exception as error:
             return self._failed(error, started=False)
         try:
-            value = self._tool.invoke(arguments, self._context._of_run(self._request, self))
+            value = self._tool.invoke(arguments, self._context._for_run(self._request, self))
             return _Pending(value) if isawaitable(value) else outcome_of(value, self._request)
         except BaseException as error:
-            if (ended := self._ended_by(error)) is None:
+            if (outcome := self._outcome_of_error(error)) is None:
                 raise
-            return ended
+            return outcome
 
-    async def _awaited(self, value: Awaitable[Any]) -> ToolOutcome | ToolSuspended:
+    async def _await_outcome(self, value: Awaitable[Any]) -> ToolOutcome | ToolSuspended:
         if self._to_thread is None:
             if iscoroutine(value):
                 value.close()
@@ -148,57 +148,62 @@ class Run:
         try:
             return outcome_of(await value, self._request)
         except BaseException as error:
-            if (ended := self._ended_by(error)) is None:
+            if (outcome := self._outcome_of_error(error)) is None:
                 raise
-            return ended
+            return outcome
 
-    def _ended_by(self, error: BaseException) -> ToolOutcome | ToolSuspended | None:
-        """Say what an exception makes of the call; None if it is meant to end more than that."""
+    def _outcome_of_error(self, error: BaseException) -> ToolOutcome | ToolSuspended | None:
+        """Return the outcome that an exception causes; None if it must end more than the call."""
         if (suspended := suspension_in(error)) is not None:
             return suspended
         return self._failed(error) if is_failure(error) else None
 
-    def _settled(self, found: ToolOutcome | ToolSuspended) -> ToolOutcome | Suspension:
-        if self._made is None and not self._before.children and isinstance(found, ToolOutcome):
-            return found
-        # A tool may have caught the difference and gone on, upon results of other calls.
+    def _finish(self, outcome: ToolOutcome | ToolSuspended) -> ToolOutcome | Suspension:
+        """Add what the child calls contribute: a difference, their record, their usage."""
+        no_children = self._child_calls is None and not self._last_run.children
+        if no_children and isinstance(outcome, ToolOutcome):
+            return outcome
+        # The tool may have caught this error and continued with the results of other calls.
         if self._children.difference is not None:
-            found = self._failed(self._children.difference)
-        if isinstance(found, ToolSuspended):
+            outcome = self._failed(self._children.difference)
+        if isinstance(outcome, ToolSuspended):
             try:
-                token = write_token(RunRecord(found.token, self._children.calls))
+                token = write_token(RunRecord(outcome.token, self._children.calls))
             except TokenRefused as error:
-                found = self._failed(error)
+                outcome = self._failed(error)
             else:
-                requests = requests_of(self._request.call, found.requests)
-                return Suspension(requests, token, found.takes_denials)
+                requests = requests_of(self._request.call, outcome.requests)
+                return Suspension(requests, token, outcome.takes_denials)
         usage = self._children.usage
-        if usage is None or found.result.usage is not None:
-            return found
-        return replace(found, result=replace(found.result, usage=usage))
+        if usage is None or outcome.result.usage is not None:
+            return outcome
+        return replace(outcome, result=replace(outcome.result, usage=usage))
 
-    async def _called(
+    async def _call(
         self, name: str, arguments: dict[str, JsonValue] | None, to_thread: ToThread | None
     ) -> ToolResult:
         if self.over:
-            raise RuntimeError(f"the call of {self._request.name!r} is over; it can call no more")
+            raise RuntimeError(
+                f"the call of {self._request.name!r} has ended; a context can call tools only "
+                f"during its call"
+            )
         at, request, known = self._children.begin(name, arguments)
         if known.result is not None:
             return known.result
-        found = await self._call_child(request, known, to_thread)
-        if isinstance(found, Suspension):
-            self._children.pause(at, found)
-            # A denial goes to the executor, which makes it the child's result.
-            raise ToolSuspended(found.requests, token=self._before.own, takes_denials=True)
-        self._children.finish(at, found.result)
-        return found.result
+        outcome = await self._call_child(request, known, to_thread)
+        if isinstance(outcome, Suspension):
+            self._children.pause(at, outcome)
+            # The executor makes a denial the result of the child call.
+            raise ToolSuspended(outcome.requests, token=self._last_run.own, takes_denials=True)
+        self._children.finish(at, outcome.result)
+        return outcome.result
 
     def _failed(self, error: BaseException, *, started: bool = True) -> ToolOutcome:
         return ToolOutcome(failed_result(self._request, error, started=started))
 
     def _needs_event_loop(self) -> ToolOutcome:
         text = (
-            f"The tool {self._request.name!r} is asynchronous and was called without an event "
-            f"loop; it needs the concurrent driver."
+            f"The tool {self._request.name!r} is asynchronous, but there is no event loop; it "
+            f"needs the concurrent driver."
         )
         return ToolOutcome(error_result(self._request.call_id, text, ToolFailure.UNAVAILABLE))

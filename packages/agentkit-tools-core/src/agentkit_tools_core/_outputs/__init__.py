@@ -1,1 +1,1 @@
-"""What tools return: conversion to parts, limits, truncation, artifacts."""
+"""The outputs of tools: conversion of return values, limits, truncation, artifacts."""

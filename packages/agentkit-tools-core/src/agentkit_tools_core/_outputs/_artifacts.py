@@ -1,6 +1,6 @@
-"""Texts that are too long for a model, kept so that it can read them piece by piece.
+"""Artifacts: texts that are too long for a model, stored so that it can read them in slices.
 
-Offsets and sizes are bytes of UTF-8. A piece begins and ends between two characters.
+Offsets and sizes are in bytes of UTF-8. A slice begins and ends between two characters.
 """
 
 from __future__ import annotations
@@ -24,21 +24,19 @@ _LONGEST_CHARACTER: Final = 4
 
 
 class UnknownArtifact(AgentkitError):
-    """A store has no text of that id."""
+    """A store has no text with this id."""
 
     def __init__(self, artifact_id: str) -> None:
-        super().__init__(
-            f"nothing is stored under {artifact_id!r}; use an id that a tool result gave"
-        )
+        super().__init__(f"there is no stored text {artifact_id!r}; use the id in a tool result")
         self.artifact_id = artifact_id
 
 
 class InvalidOffset(AgentkitError):
-    """A piece was to begin inside a character, or beyond the end of a text."""
+    """A slice would begin inside a character, or after the end of the text."""
 
     def __init__(self, artifact_id: str, offset: int, reason: str) -> None:
         super().__init__(
-            f"offset {offset} of {artifact_id!r} {reason}; begin at 0 and go on at next_offset"
+            f"offset {offset} of {artifact_id!r} {reason}; begin with 0, then use next_offset"
         )
         self.artifact_id = artifact_id
         self.offset = offset
@@ -46,14 +44,15 @@ class InvalidOffset(AgentkitError):
 
 
 class ArtifactSlice(Record, frozen=True):
-    """A piece of a stored text.
+    """A slice of a stored text. All sizes are in bytes of UTF-8.
 
     Attributes:
-        offset: Where it begins.
-        next_offset: Where the next one begins; `original_bytes` at the end.
-        original_bytes: How long the whole text is.
-        eof: Whether it reaches the end.
-        content: Empty only at the end.
+        id: The id of the text.
+        offset: Where the slice begins.
+        next_offset: Where the next slice begins; `original_bytes` at the end.
+        original_bytes: The length of the whole text.
+        eof: Whether the slice reaches the end.
+        content: The text of the slice; empty only at the end.
     """
 
     id: ArtifactId
@@ -65,62 +64,61 @@ class ArtifactSlice(Record, frozen=True):
 
 
 class ArtifactStore(Protocol):
-    """Keeps texts; may be used from any thread, and must not wait for long.
+    """Stores texts. It may be used from any thread, and must not wait for long.
 
-    For how long it keeps them is its own affair; asked for what is gone, it says
-    `UnknownArtifact`.
+    The store decides how long it keeps texts; for a text that is gone it raises `UnknownArtifact`.
     """
 
     def put(self, session_id: SessionId | None, call_id: ToolCallId, text: str, /) -> ArtifactId:
-        """Keep a text.
+        """Store a text.
 
         Args:
-            session_id: Whose it is; None where there are no sessions.
+            session_id: The session that it belongs to; None without sessions.
             call_id: The call whose output it is.
-            text: The text, maybe empty. Lone surrogates become U+FFFD.
+            text: The text; may be empty. Lone surrogates become U+FFFD.
 
         Returns:
-            Its id, the same for the same session, call and text: a call that is played again
-            finds what it found before.
+            The id of the text: the same for the same session, call and text, so that a call that is
+            run again gives the same id.
 
         Raises:
-            OSError: It cannot be kept.
+            OSError: The text cannot be stored.
         """
         ...
 
     def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> ArtifactSlice:
-        """Read a piece.
+        """Read a slice of a text.
 
         Args:
-            artifact_id: What `put` returned; anything else, from a model, does no harm.
-            offset: Where it begins: between two characters, and at the latest at the end.
-            max_bytes: How long it may be, at least 1. It has one whole character even where
-                that is longer, so that reading always gets on.
+            artifact_id: An id that `put` returned. A model chooses it, so it must be checked.
+            offset: Where the slice begins: between two characters, or at the end.
+            max_bytes: The greatest length of the slice, at least 1. The slice contains at least one
+                character, even a longer one, so that reading always advances.
 
         Raises:
-            UnknownArtifact: There is none of that id.
-            InvalidOffset: `offset` is no place where a piece can begin.
+            UnknownArtifact: There is no text with this id.
+            InvalidOffset: A slice cannot begin at `offset`.
             ValueError: `max_bytes` is less than 1.
-            OSError: It cannot be read.
+            OSError: The text cannot be read.
         """
         ...
 
 
 class MemoryArtifacts:
-    """Texts in memory, until the process ends."""
+    """Stores texts in memory, until the process ends."""
 
     def __init__(self) -> None:
         self._texts: dict[ArtifactId, bytes] = {}
 
     def put(self, session_id: SessionId | None, call_id: ToolCallId, text: str, /) -> ArtifactId:
-        """Keep a text; see `ArtifactStore.put`."""
-        data = _encoded(text)
+        """Store a text; see `ArtifactStore.put`."""
+        data = _encode(text)
         artifact_id = _id_of(session_id, call_id, data)
         self._texts[artifact_id] = data
         return artifact_id
 
     def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> ArtifactSlice:
-        """Read a piece; see `ArtifactStore.read`."""
+        """Read a slice; see `ArtifactStore.read`."""
         data = self._texts.get(artifact_id)
         if data is None:
             raise UnknownArtifact(artifact_id)
@@ -130,20 +128,21 @@ class MemoryArtifacts:
 
 
 class FileArtifacts:
-    """Texts in the files of one folder, each written whole or not at all.
+    """Stores texts in files of one folder; each is written completely or not at all.
 
-    Only the owner may read them. Nothing is ever deleted: that is up to whoever has the folder.
+    Only the owner of the folder may read the files. Nothing is ever deleted; the application has to
+    do that.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Use a folder; it is made when the first text comes."""
+        """Use a folder; it is made with the first text."""
         self._folder = Path(folder)
 
     def put(self, session_id: SessionId | None, call_id: ToolCallId, text: str, /) -> ArtifactId:
-        """Keep a text; see `ArtifactStore.put`."""
-        import tempfile  # takes long to load, and few outputs are so long
+        """Store a text; see `ArtifactStore.put`."""
+        import tempfile  # takes long to import, and few outputs are that long
 
-        data = _encoded(text)
+        data = _encode(text)
         artifact_id = _id_of(session_id, call_id, data)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".", suffix=".part")
@@ -157,8 +156,8 @@ class FileArtifacts:
         return artifact_id
 
     def read(self, artifact_id: ArtifactId, offset: int, max_bytes: int, /) -> ArtifactSlice:
-        """Read a piece; see `ArtifactStore.read`."""
-        # The id comes from a model: it must not be a way to other files.
+        """Read a slice; see `ArtifactStore.read`."""
+        # The id comes from a model and must not lead to other files.
         if not _ID.fullmatch(artifact_id):
             raise UnknownArtifact(artifact_id)
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -179,15 +178,15 @@ class FileArtifacts:
         return self._folder / f"{artifact_id}.txt"
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return without_lone_surrogates(text).encode()
 
 
 def _id_of(session_id: SessionId | None, call_id: ToolCallId, data: bytes) -> ArtifactId:
-    # The words are for people; what tells two apart is the digest, of all there is to tell.
-    whole = canonical_json([session_id, call_id, sha256(data).hexdigest()])
-    digest = sha256(whole).hexdigest()[:_DIGEST_LENGTH]
-    words = [_UNSAFE.sub("_", one)[:_WORD_LENGTH] for one in (session_id or "none", call_id)]
+    # The words are for people; the digest makes the id unique.
+    facts = canonical_json([session_id, call_id, sha256(data).hexdigest()])
+    digest = sha256(facts).hexdigest()[:_DIGEST_LENGTH]
+    words = [_UNSAFE.sub("_", name)[:_WORD_LENGTH] for name in (session_id or "none", call_id)]
     return ArtifactId("-".join([*words, digest]))
 
 
@@ -195,13 +194,13 @@ def _slice(
     artifact_id: ArtifactId, size: int, offset: int, max_bytes: int, read: Callable[[int], bytes]
 ) -> ArtifactSlice:
     if max_bytes < 1:
-        raise ValueError(f"max_bytes is at least 1, not {max_bytes}")
+        raise ValueError(f"max_bytes={max_bytes} is not valid; use at least 1")
     if not 0 <= offset <= size:
         raise InvalidOffset(artifact_id, offset, f"is not between 0 and {size}")
     data = read(max(max_bytes, _LONGEST_CHARACTER))
     if data and data[0] & 0xC0 == 0x80:
         raise InvalidOffset(artifact_id, offset, "is inside a character")
-    # Only a character that the cut goes through can be undecodable.
+    # Only the character at the cut can be incomplete.
     content = data[:max_bytes].decode("utf-8", "ignore") or data.decode("utf-8", "ignore")[:1]
     end = offset + len(content.encode())
     return ArtifactSlice(artifact_id, offset, end, size, end >= size, content)

@@ -1,22 +1,21 @@
-"""What a tool returned, as an output that can be written down, stored and sent.
+"""Converts what a tool returned to an output that can be stored and sent.
 
-The conversions, so that an author can rely on them:
-
+    returned value                       output
     None                                 empty text
-    str, and whatever becomes a string   text (date, time, UUID, Decimal, Path, a string Enum)
+    str, and values written as strings   text (date, time, UUID, Decimal, Path, a string Enum)
     bool, int, float                     the JSON value; NaN and infinities become strings
     dict, list, tuple                    the JSON value; keys become strings
-    set, frozenset                       a list in the order of its members' JSON
-    dataclass, Struct, TypedDict, Enum   what msgspec makes of it
+    set, frozenset                       a list, sorted by the JSON of its members
+    dataclass, Struct, TypedDict, Enum   the JSON value that msgspec makes of it
     an object with `model_dump`          what it dumps in JSON mode (pydantic)
-    bytes                                an image, audio or PDF by its first bytes, else a
-                                         binary media part; inside other values base64 text
-    File, or a list of them              files
-    any other Part, or a list of parts   parts; text may stand among them
+    bytes                                an image, audio or PDF by its first bytes, else binary
+                                         media; inside other values base64 text
+    File, or a list of files             files
+    any other Part, or a list of parts   parts; the list may contain texts
     ToolOutput, ToolReturn, ToolResult   itself
 
-Anything else (a generator, a class, an exception, an open file) is refused here, where it is
-known which tool it came from, and not when the transcript is stored.
+Anything else (a generator, a class, an exception, an open file) is rejected here, where the tool is
+known, instead of later when the transcript is stored.
 """
 
 from __future__ import annotations
@@ -35,11 +34,9 @@ from agentkit_core import (
     Custom,
     File,
     FilesOutput,
-    InlineBytes,
     InlineText,
     JsonValue,
     Media,
-    Modality,
     Part,
     PartsOutput,
     Reasoning,
@@ -56,17 +53,19 @@ from agentkit_core.json import canonical_json, without_lone_surrogates
 from agentkit_tools_core._contract._outcome import ToolOutcome, ToolReturn
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import UnwritableOutput
+from agentkit_tools_core._outputs._sniff import part_of_bytes
 
+_NO_JSON: Final = "it cannot be written as JSON"
 _OUTPUTS: Final = (TextOutput, StructuredOutput, PartsOutput, FilesOutput)
 _PARTS: Final = (Text, Media, File, Structured, Reasoning, Custom)
-_ANSWERED: Final = (ToolCall, ToolResult)
+_CALLS: Final = (ToolCall, ToolResult)
 
 
 def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
     """Make the outcome of a call from what the tool returned.
 
-    The result carries the request's call id whatever the tool wrote there, and no metadata
-    under the reserved owner, and says that the tool has run.
+    The result always has the call id of the request, no metadata of the reserved owner, and
+    `started` set.
 
     Raises:
         UnwritableOutput: The value cannot be a tool's output; see the table above.
@@ -79,7 +78,7 @@ def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
             value,
             call_id=request.call_id,
             output=output_of(value.output, tool=tool),
-            # It may be that of another call, which was refused.
+            # The tool may return the result of another call, which was never started.
             started=True,
             details=json_value_of(value.details, tool=tool),
             metadata=_metadata(value.metadata, tool),
@@ -100,7 +99,7 @@ def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
 
 
 def output_of(value: object, *, tool: str) -> ToolOutput:
-    """Bring any value that a function may return into one of the forms of an output.
+    """Convert a value that a function returned to a tool output.
 
     Args:
         value: What the tool returned.
@@ -113,87 +112,90 @@ def output_of(value: object, *, tool: str) -> ToolOutput:
         return TextOutput(without_lone_surrogates(value))
     if isinstance(value, _OUTPUTS):
         return _clean_output(value, tool)
-    if isinstance(value, (*_PARTS, *_ANSWERED)):
+    if isinstance(value, (*_PARTS, *_CALLS)):
         value = (value,)
     elif isinstance(value, (bytes, bytearray, memoryview)):
-        value = (_part_of_bytes(bytes(value)),)
+        value = (part_of_bytes(bytes(value)),)
     if isinstance(value, (list, tuple)) and any(
-        isinstance(one, _PARTS + _ANSWERED) for one in value
+        isinstance(member, _PARTS + _CALLS) for member in value
     ):
         return _output_of_parts(value, tool)
-    written = json_value_of(value, tool=tool)
-    if written is None:
+    json_value = json_value_of(value, tool=tool)
+    if json_value is None:
         return TextOutput("")
-    return TextOutput(written) if isinstance(written, str) else StructuredOutput(written)
+    return TextOutput(json_value) if isinstance(json_value, str) else StructuredOutput(json_value)
 
 
 def json_value_of(value: object, *, tool: str) -> JsonValue:
-    """Bring a value into JSON, as the table above says, with text that UTF-8 can express.
+    """Convert a value to JSON as in the table above, with text that UTF-8 can express.
 
     Raises:
-        UnwritableOutput: Something in it has no JSON form, or it contains itself.
+        UnwritableOutput: Something in the value cannot be written as JSON, or it contains itself.
     """
     try:
-        written: JsonValue = _written(value, tool)
+        json_value: JsonValue = _to_json_value(value, tool)
     except RecursionError:
         kind = type(value).__name__
-        raise UnwritableOutput(tool, kind, "it is nested too deep, or holds itself") from None
-    return written
+        reason = "it is nested too deeply, or contains itself"
+        raise UnwritableOutput(tool, kind, reason) from None
+    return json_value
 
 
-def _written(value: Any, tool: str) -> Any:
+def _to_json_value(value: Any, tool: str) -> Any:
     kind = type(value)
     if kind is str:
         return without_lone_surrogates(value)
     if value is None or kind is bool or kind is int:
         return value
     if kind is float:
-        return value if isfinite(value) else _not_finite(value)
+        return value if isfinite(value) else _name_of_float(value)
     if isinstance(value, Mapping):
-        return {_key(key, tool): _written(one, tool) for key, one in value.items()}
+        return {_key(key, tool): _to_json_value(member, tool) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_written(one, tool) for one in value]
+        return [_to_json_value(member, tool) for member in value]
     if isinstance(value, (set, frozenset)):
-        # The order of a set differs from run to run; a transcript should not.
-        return sorted((_written(one, tool) for one in value), key=canonical_json)
+        # The order of a set differs between processes; a transcript must not.
+        return sorted((_to_json_value(member, tool) for member in value), key=canonical_json)
     if isinstance(value, Enum):
-        return _written(value.value, tool)
+        return _to_json_value(value.value, tool)
     if isinstance(value, PurePath):
         return without_lone_surrogates(str(value))
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _written(getattr(value, field.name), tool) for field in fields(value)}
+        return {
+            field.name: _to_json_value(getattr(value, field.name), tool) for field in fields(value)
+        }
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
-        return _written(dump(mode="json"), tool)
-    return _written_by_msgspec(value, tool)
+        return _to_json_value(dump(mode="json"), tool)
+    return _convert_with_msgspec(value, tool)
 
 
-def _written_by_msgspec(value: Any, tool: str) -> Any:
-    def refuse(inner: Any) -> Any:
+def _convert_with_msgspec(value: Any, tool: str) -> Any:
+    def convert_unknown(inner: Any) -> Any:
         if inner is value:
-            raise UnwritableOutput(tool, _type_name(value), "it has no JSON form")
-        return _written(inner, tool)
+            raise UnwritableOutput(tool, _type_name(value), _NO_JSON)
+        return _to_json_value(inner, tool)
 
     try:
-        built = msgspec.to_builtins(value, str_keys=True, enc_hook=refuse)
+        builtin = msgspec.to_builtins(value, str_keys=True, enc_hook=convert_unknown)
     except (TypeError, ValueError, UnicodeError) as error:
         raise UnwritableOutput(tool, _type_name(value), str(error)) from None
-    # A subclass of a plain type comes back as it is: take what it is underneath.
-    if type(built) is type(value):
+    # msgspec returns an instance of a subclass of str, int or float unchanged.
+    if type(builtin) is type(value):
         for plain in (str, int, float):
             if isinstance(value, plain):
-                return _written(plain(value), tool)
-        raise UnwritableOutput(tool, _type_name(value), "it has no JSON form")
-    return _written(built, tool)
+                return _to_json_value(plain(value), tool)
+        raise UnwritableOutput(tool, _type_name(value), _NO_JSON)
+    return _to_json_value(builtin, tool)
 
 
 def _key(key: Any, tool: str) -> str:
-    written = _written(key, tool)
-    if isinstance(written, str):
-        return written
-    if written is None or isinstance(written, (bool, int, float)):
-        return str(canonical_json(written), "utf-8")
-    raise UnwritableOutput(tool, _type_name(key), "it is the key of a mapping")
+    json_value = _to_json_value(key, tool)
+    if isinstance(json_value, str):
+        return json_value
+    if json_value is None or isinstance(json_value, (bool, int, float)):
+        return str(canonical_json(json_value), "utf-8")
+    raise UnwritableOutput(tool, _type_name(key), "it cannot be the key of a JSON object")
 
 
 def _type_name(value: object) -> str:
@@ -202,16 +204,16 @@ def _type_name(value: object) -> str:
     return type(value).__qualname__
 
 
-def _not_finite(value: float) -> str:
+def _name_of_float(value: float) -> str:
     if isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
 
 
 def _output_of_parts(values: list[Any] | tuple[Any, ...], tool: str) -> ToolOutput:
-    if all(isinstance(one, File) for one in values):
-        return FilesOutput(tuple(_clean_part(one, tool) for one in values))
-    return PartsOutput(tuple(_clean_part(_as_part(one, tool), tool) for one in values))
+    if all(isinstance(value, File) for value in values):
+        return FilesOutput(tuple(_clean_part(value, tool) for value in values))
+    return PartsOutput(tuple(_clean_part(_as_part(value, tool), tool) for value in values))
 
 
 def _as_part(value: Any, tool: str) -> Part:
@@ -221,9 +223,10 @@ def _as_part(value: Any, tool: str) -> Part:
         case str():
             return Text(text=value)
         case bytes():
-            return _part_of_bytes(value)
+            return part_of_bytes(value)
         case ToolCall() | ToolResult():
-            raise UnwritableOutput(tool, _type_name(value), "a result holds no calls or results")
+            reason = "an output cannot contain tool calls or tool results"
+            raise UnwritableOutput(tool, _type_name(value), reason)
         case _:
             return Structured(value=json_value_of(value, tool=tool))
 
@@ -235,9 +238,9 @@ def _clean_output(output: ToolOutput, tool: str) -> ToolOutput:
         case StructuredOutput(value=value):
             return StructuredOutput(json_value_of(value, tool=tool))
         case PartsOutput(parts=parts):
-            return PartsOutput(tuple(_clean_part(_as_part(one, tool), tool) for one in parts))
+            return PartsOutput(tuple(_clean_part(_as_part(part, tool), tool) for part in parts))
         case FilesOutput(files=files):
-            return FilesOutput(tuple(_clean_part(one, tool) for one in files))
+            return FilesOutput(tuple(_clean_part(file, tool) for file in files))
 
 
 def _clean_part(part: Any, tool: str) -> Any:
@@ -257,32 +260,5 @@ def _clean_part(part: Any, tool: str) -> Any:
 def _metadata(metadata: Mapping[str, JsonValue], tool: str) -> dict[str, JsonValue]:
     if not metadata:
         return {}
-    own = foreign_metadata(metadata)
-    return {key: json_value_of(one, tool=tool) for key, one in own.items()}
-
-
-_SIGNATURES: Final = (
-    (b"\x89PNG\r\n\x1a\n", Modality.IMAGE, "image/png"),
-    (b"\xff\xd8\xff", Modality.IMAGE, "image/jpeg"),
-    (b"GIF87a", Modality.IMAGE, "image/gif"),
-    (b"GIF89a", Modality.IMAGE, "image/gif"),
-    (b"ID3", Modality.AUDIO, "audio/mpeg"),
-    (b"OggS", Modality.AUDIO, "audio/ogg"),
-    (b"fLaC", Modality.AUDIO, "audio/flac"),
-)
-
-
-def _part_of_bytes(data: bytes) -> Part:
-    inline = InlineBytes(data)
-    if data.startswith(b"%PDF-"):
-        return File(data=inline, mime_type="application/pdf")
-    if data.startswith(b"RIFF"):
-        match data[8:12]:
-            case b"WEBP":
-                return Media(modality=Modality.IMAGE, mime_type="image/webp", data=inline)
-            case b"WAVE":
-                return Media(modality=Modality.AUDIO, mime_type="audio/wav", data=inline)
-    for signature, modality, mime_type in _SIGNATURES:
-        if data.startswith(signature):
-            return Media(modality=modality, mime_type=mime_type, data=inline)
-    return Media(modality=Modality.BINARY, mime_type="application/octet-stream", data=inline)
+    allowed = foreign_metadata(metadata)
+    return {key: json_value_of(value, tool=tool) for key, value in allowed.items()}

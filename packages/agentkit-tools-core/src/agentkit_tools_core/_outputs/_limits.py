@@ -1,4 +1,4 @@
-"""How much of an output a model gets to read, and what becomes of the rest."""
+"""Limits of outputs: how many bytes the model gets, and what happens to longer outputs."""
 
 from __future__ import annotations
 
@@ -33,50 +33,51 @@ from agentkit_tools_core._outputs._read_tool import READ_BYTES, READ_TOOL, READS
 from agentkit_tools_core._outputs._truncate import is_media, size_of, truncate_output
 
 TOOL_OUTPUT_LIMIT: Final = "agentkit.tool_output_limit"
-"""The key in a spec's metadata under which a tool says how many bytes are enough."""
+"""Metadata key of a spec: the limit that the tool itself asks for, in bytes."""
 _PREVIEW_BYTES: Final = 2_000
 
 
 class OverflowAction(StringEnum):
-    """What becomes of an output that is too long."""
+    """What happens to an output that is too long."""
 
-    CLIP = "clip"
-    """It is cut, and says so; see `truncate_output`."""
+    TRUNCATE = "truncate"
+    """The output is cut, and ends with a note that says so."""
     FAIL = "fail"
-    """The call has failed, and the model is told the size and the limit."""
+    """The call fails; the error tells the model the size and the limit."""
     STORE = "store"
-    """It is stored whole, and the model is told how to read it piece by piece."""
+    """The output is stored, and the model gets a note that says how to read it in slices."""
 
 
 class OutputLimits(Record, frozen=True, kw_only=True):
-    """How many bytes of text an output may have; media do not count, and are kept.
+    """How many bytes of text an output may have. Media do not count and are always kept.
 
-    The limit of a tool is the first that there is: `per_tool`, the tool's own metadata, the
-    default. What is stored is replaced by a stub, a JSON value; in an output of parts or files
-    by a part, before the media:
+    The limit of a tool is the first of these that exists: `per_tool`, the tool's own metadata, the
+    default. A stored output is replaced by a JSON value; in an output of parts or files, by a part
+    before the media:
 
         {"truncated": true, "tool_result_id": …, "read_tool": "tool_result_read",
          "read_args": {"id": …, "offset": 0, "limit": …}, "original_bytes": N, "preview": …}
 
-    `preview` is how the text begins, at most 2,000 bytes and no more than fits the limit. An
-    error is never replaced by another one: where outputs fail, it is cut. Where the store fails,
-    too. What `read_artifact_tool` gives is left alone.
+    `preview` is the beginning of the text, at most 2,000 bytes and no more than the limit. An error
+    result is always truncated, whatever the action is, and so is an output that the store fails to
+    store. The output of `read_artifact_tool` has no limit here.
 
     Attributes:
-        default_bytes: None is no limit.
-        per_tool: By the name that the model uses; None is no limit.
-        from_metadata: Whether a tool may say by `agentkit.tool_output_limit` how much is enough,
-            also if it is more than the default. Who makes specs of a foreign server's words leaves
-            such keys out.
-        store: Needed by `OverflowAction.STORE`; give the same one to `read_artifact_tool`.
-        read_bytes: How much the stub proposes to read at once; no more than `read_artifact_tool`
-            gives.
+        default_bytes: The limit of tools without a limit of their own; None means no limit.
+        per_tool: Limits by the name that the model uses; None means no limit.
+        from_metadata: Whether a tool may set its own limit with `agentkit.tool_output_limit`, even
+            above the default. Code that makes specs from a foreign server has to remove such keys.
+        action: What happens to an output that is too long.
+        store: Where outputs are stored; required by `OverflowAction.STORE`. Pass the same store to
+            `read_artifact_tool`.
+        read_bytes: How many bytes the note suggests to read at once; at most the `max_bytes` of
+            `read_artifact_tool`.
     """
 
     default_bytes: int | None = 150_000
     per_tool: Mapping[str, int | None] = field(default_factory=dict)
     from_metadata: bool = True
-    action: OverflowAction = OverflowAction.CLIP
+    action: OverflowAction = OverflowAction.TRUNCATE
     store: ArtifactStore | None = None
     read_bytes: int = READ_BYTES
 
@@ -84,70 +85,75 @@ class OutputLimits(Record, frozen=True, kw_only=True):
         """Check the limits.
 
         Raises:
-            ValueError: A limit is less than 1, or outputs are to be stored and there is no store.
+            ValueError: A limit is less than 1, or `action` is `STORE` without a store.
         """
         for limit in (self.default_bytes, self.read_bytes, *self.per_tool.values()):
             if limit is not None and limit < 1:
-                raise ValueError(f"a limit is at least 1 byte, not {limit}; None is no limit")
+                raise ValueError(
+                    f"{limit} is not a valid limit; use at least 1 byte, or None for no limit"
+                )
         if self.action is OverflowAction.STORE and self.store is None:
-            raise ValueError("OverflowAction.STORE needs a store, such as MemoryArtifacts()")
+            raise ValueError(
+                "OverflowAction.STORE needs a store; pass one, such as store=MemoryArtifacts()"
+            )
 
     def limit_of(self, spec: ToolSpec) -> int | None:
-        """Say how many bytes the outputs of a tool may have; None is no limit."""
+        """Return how many bytes the outputs of a tool may have; None means no limit."""
         if spec.name in self.per_tool:
             return self.per_tool[spec.name]
-        own = spec.metadata.get(TOOL_OUTPUT_LIMIT)
-        if self.from_metadata and isinstance(own, int) and not isinstance(own, bool) and own > 0:
-            return own
+        limit = spec.metadata.get(TOOL_OUTPUT_LIMIT)
+        is_number = isinstance(limit, int) and not isinstance(limit, bool)
+        if self.from_metadata and is_number and isinstance(limit, int) and limit > 0:
+            return limit
         return self.default_bytes
 
     def apply(self, outcome: ToolOutcome, spec: ToolSpec, request: ToolInvocation) -> ToolOutcome:
-        """Bring what came of a call to size; the same object where it has it already.
+        """Return an outcome within the limit; the same object if it is within it already.
 
-        Never fails. Writes to the store where that is wanted, and does nothing else.
+        Never raises. With `OverflowAction.STORE`, it writes to the store.
         """
         limit = self.limit_of(spec)
         result = outcome.result
         if limit is None or spec.metadata.get(READS_BACK) is True:
             return outcome
-        # Most outputs are short, and a cut of them is the same object.
-        clipped = truncate_output(result.output, limit)
-        if clipped is result.output:
+        # Most outputs are short: then this is the same object.
+        short_output = truncate_output(result.output, limit)
+        if short_output is result.output:
             return outcome
         if self.action is OverflowAction.STORE and self.store is not None:
-            stored = self._stored(result.output, limit, request, self.store)
-            clipped = clipped if stored is None else stored
+            note = self._store_output(result.output, limit, request, self.store)
+            short_output = short_output if note is None else note
         elif self.action is OverflowAction.FAIL and not result.is_error:
             text = (
-                f"The output of {spec.name} has {size_of(result.output)} bytes, and no more than "
-                f"{limit} are allowed. Ask for less of it."
+                f"The output of {spec.name} has {size_of(result.output)} bytes, but at most "
+                f"{limit} are allowed. Request a smaller part of it."
             )
             failure = ToolFailure.EXECUTION_FAILED
             failed = replace(result, output=TextOutput(text), is_error=True, failure=failure)
             return replace(outcome, result=failed)
-        return replace(outcome, result=replace(result, output=clipped))
+        return replace(outcome, result=replace(result, output=short_output))
 
-    def _stored(
+    def _store_output(
         self, output: ToolOutput, limit: int, request: ToolInvocation, store: ArtifactStore
     ) -> ToolOutput | None:
         text = without_lone_surrogates(output.text)
         try:
             artifact_id = store.put(request.session_id, request.call_id, text)
         except Exception as error:
-            # The call has been made, and maybe cannot be made again: half of it beats nothing.
+            # The call has run, and perhaps cannot run again: a truncated output beats none.
             _warn(request.name, error)
             return None
-        stub = self._stub(text, limit, artifact_id)
+        note = self._note(text, limit, artifact_id)
         match output:
             case PartsOutput(parts=parts):
-                return _with_stub(parts, stub)
+                return _with_note(parts, note)
             case FilesOutput(files=files):
-                return _with_stub(files, stub)
+                return _with_note(files, note)
             case _:
-                return StructuredOutput(stub)
+                return StructuredOutput(note)
 
-    def _stub(self, text: str, limit: int, artifact_id: ArtifactId) -> JsonValue:
-        def stub(length: int) -> dict[str, JsonValue]:
+    def _note(self, text: str, limit: int, artifact_id: ArtifactId) -> JsonValue:
+        def note(length: int) -> dict[str, JsonValue]:
             return {
                 "truncated": True,
                 "tool_result_id": artifact_id,
@@ -157,22 +163,22 @@ class OutputLimits(Record, frozen=True, kw_only=True):
                 "preview": text[:length],
             }
 
-        # How long the beginning gets by its escapes is not known before: search.
-        room = min(limit, len(to_json(stub(0))) + _PREVIEW_BYTES)
+        # Escapes make the preview longer by an unknown amount, so search for the greatest length.
+        room = min(limit, len(to_json(note(0))) + _PREVIEW_BYTES)
         longest = min(len(text), _PREVIEW_BYTES)
-        found = bisect_right(
-            range(longest + 1), room, key=lambda length: len(to_json(stub(length)))
+        length = bisect_right(
+            range(longest + 1), room, key=lambda length: len(to_json(note(length)))
         )
-        return stub(max(found - 1, 0))
+        return note(max(length - 1, 0))
 
 
-def _with_stub(parts: tuple[Part, ...] | tuple[File, ...], stub: JsonValue) -> PartsOutput:
-    return PartsOutput((Structured(value=stub), *(part for part in parts if is_media(part))))
+def _with_note(parts: tuple[Part, ...] | tuple[File, ...], note: JsonValue) -> PartsOutput:
+    return PartsOutput((Structured(value=note), *(part for part in parts if is_media(part))))
 
 
 def _warn(tool: str, error: Exception) -> None:
-    import logging  # takes long to load, and a store that works needs none
+    import logging  # takes long to import, and is needed only here
 
     logging.getLogger("agentkit_tools_core").warning(
-        "the output of tool %r could not be stored and was cut", tool, exc_info=error
+        "the output of tool %r could not be stored, so it was truncated", tool, exc_info=error
     )

@@ -1,4 +1,4 @@
-"""The tool by which a model reads, piece by piece, what was too long to be shown."""
+"""The tool with which a model reads stored outputs in slices."""
 
 from __future__ import annotations
 
@@ -17,46 +17,45 @@ from agentkit_tools_core._outputs._artifacts import (
 
 READ_TOOL: Final = "tool_result_read"
 READ_BYTES: Final = 50_000
-"""How much is read at once, where nobody says otherwise."""
+"""How many bytes are read at once by default."""
 READS_BACK: Final = "agentkit.reads_back"
-"""The key in a spec's metadata of a tool whose outputs are not limited again."""
+"""Metadata key of the spec of a tool whose outputs have no limit."""
 
 
 def read_artifact_tool(store: ArtifactStore, *, max_bytes: int = READ_BYTES) -> SchemaTool:
-    """Make the tool `tool_result_read`, by which a model reads what was stored.
+    """Make the tool `tool_result_read`, with which a model reads stored outputs.
 
-    Its results are `ArtifactSlice`s as JSON, and are not limited otherwise. It reads any text
-    whose id it is given: give each group of sessions that must not see each
-    other's texts its own store.
+    Its results are `ArtifactSlice`s as JSON; output limits do not apply to them. The tool reads any
+    text in the store. Use separate stores for sessions that must not see each other's texts.
 
     Args:
-        store: Where the texts are.
-        max_bytes: How much may be read at once, and is if nothing is said.
+        store: The store that `OutputLimits` uses.
+        max_bytes: How many bytes may be read at once, and are by default.
 
     Raises:
         ValueError: `max_bytes` is less than 1.
     """
     if max_bytes < 1:
-        raise ValueError(f"max_bytes is at least 1, not {max_bytes}")
+        raise ValueError(f"max_bytes={max_bytes} is not valid; use at least 1")
 
     def read(arguments: dict[str, JsonValue], context: ToolContext) -> ArtifactSlice:
         artifact_id = arguments["id"]
         offset, limit = arguments.get("offset", 0), arguments.get("limit", max_bytes)
         if not isinstance(artifact_id, str):
-            raise _refused("id is a text")
+            raise _invalid("id must be a string")
         if not isinstance(offset, int) or isinstance(offset, bool):
-            raise _refused("offset is a whole number")
+            raise _invalid("offset must be an integer")
         if not isinstance(limit, int) or isinstance(limit, bool) or not 0 < limit <= max_bytes:
-            raise _refused(f"limit is a whole number from 1 to {max_bytes}")
+            raise _invalid(f"limit must be an integer from 1 to {max_bytes}")
         try:
             return store.read(ArtifactId(artifact_id), offset, limit)
         except (UnknownArtifact, InvalidOffset) as error:
-            raise _refused(str(error)) from None
+            raise _invalid(str(error)) from None
 
     spec = ToolSpec(
         READ_TOOL,
-        "Read a piece of a tool result that was too long to be shown. Take the arguments from the "
-        "result; to go on, use next_offset as offset, until eof is true.",
+        "Read a slice of a tool result that was too long. Take the arguments from the result; to "
+        "continue, use next_offset as offset, until eof is true.",
         input_schema={
             "type": "object",
             "properties": {
@@ -84,5 +83,5 @@ def read_artifact_tool(store: ArtifactStore, *, max_bytes: int = READ_BYTES) -> 
     return SchemaTool(spec, read)
 
 
-def _refused(reason: str) -> ToolError:
+def _invalid(reason: str) -> ToolError:
     return ToolError(reason, failure=ToolFailure.INVALID_INPUT)

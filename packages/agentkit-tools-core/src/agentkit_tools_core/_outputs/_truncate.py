@@ -1,7 +1,7 @@
-"""Outputs cut to a number of bytes, so that one call cannot fill the model's context.
+"""Truncates outputs to a number of bytes, so that one call cannot fill the model's context.
 
-What counts is the text that a model would read. Media and bytes are never cut: half an image
-is no image.
+Only text that the model reads counts. Media and bytes are never cut, because half an image is of no
+use.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ P = TypeVar("P", bound=Part)
 
 
 def truncate_output(output: ToolOutput, max_bytes: int) -> ToolOutput:
-    """Cut an output that is too long; the same object when it is not.
+    """Return an output that is not longer than a limit; the same object if it fits.
 
-    Text, also inside parts and files, ends with `[tool output truncated: original_bytes=N]`. A
-    JSON value becomes `{"truncated": true, "original_bytes": N, "content": <its JSON, cut>}`.
+    Text, also in parts and files, then ends with `[tool output truncated: original_bytes=N]`. A
+    JSON value becomes `{"truncated": true, "original_bytes": N, "content": "<start of the JSON>"}`.
 
     Args:
-        output: What a tool gave.
-        max_bytes: How much may be left, in bytes of UTF-8 (of JSON for a value), marker
-            included. A value's frame of some 50 bytes is kept even where it does not fit.
+        output: The output of a tool.
+        max_bytes: The limit, in bytes of UTF-8 (of the JSON, for a value), including the marker.
+            The frame of a value, some 50 bytes, is kept even if it does not fit.
     """
     match output:
         case TextOutput(text=text):
-            return output if _fits(text, max_bytes) else TextOutput(clip_text(text, max_bytes))
+            return output if _fits(text, max_bytes) else TextOutput(truncate_text(text, max_bytes))
         case StructuredOutput(value=value):
-            written = to_json(value)
-            if len(written) <= max_bytes:
+            data = to_json(value)
+            if len(data) <= max_bytes:
                 return output
-            return StructuredOutput(_clipped_value(written, max_bytes))
+            return StructuredOutput(_truncate_json(data, max_bytes))
         case PartsOutput(parts=parts):
-            kept = _clip_parts(parts, max_bytes)
-            return output if kept is parts else PartsOutput(kept)
+            short_parts = _truncate_parts(parts, max_bytes)
+            return output if short_parts is parts else PartsOutput(short_parts)
         case FilesOutput(files=files):
-            kept_files = _clip_parts(files, max_bytes)
-            if kept_files is files:
+            short_files = _truncate_parts(files, max_bytes)
+            if short_files is files:
                 return output
-            return FilesOutput(tuple(file for file in kept_files if isinstance(file, File)))
+            return FilesOutput(tuple(file for file in short_files if isinstance(file, File)))
 
 
 def size_of(output: ToolOutput) -> int:
-    """Measure what `truncate_output` counts: bytes of text, media and bytes left out."""
+    """Count the bytes of text in an output, as `truncate_output` does; media do not count."""
     match output:
         case PartsOutput(parts=parts):
             return sum(map(_size_of_part, parts))
@@ -71,15 +71,15 @@ def size_of(output: ToolOutput) -> int:
 
 
 def is_media(part: Part) -> bool:
-    """Whether a part has nothing that `truncate_output` counts, and is never cut."""
+    """Whether a part contains no text, so that it is never cut."""
     return _text_of(part) is None
 
 
-def clip_text(text: str, max_bytes: int) -> str:
-    """Cut a text between two characters and end it with a line that says so.
+def truncate_text(text: str, max_bytes: int) -> str:
+    """Cut a text between two characters, and add a line that says so.
 
-    The marker is itself cut where there is no room for more; the whole is never longer than
-    `max_bytes` bytes of UTF-8.
+    The result is never longer than `max_bytes` bytes of UTF-8; the added line is cut as well if
+    there is no room for it.
     """
     data = text.encode("utf-8", "replace")
     if len(data) <= max_bytes:
@@ -88,7 +88,7 @@ def clip_text(text: str, max_bytes: int) -> str:
     room = max_bytes - len(marker) - 1
     if room <= 0:
         return marker[: max(max_bytes, 0)]
-    # Only a character that the cut goes through can be undecodable.
+    # Only the character at the cut can be incomplete.
     return data[:room].decode("utf-8", "ignore") + "\n" + marker
 
 
@@ -98,7 +98,7 @@ def _size_of_part(part: Part) -> int:
 
 
 def _fits(text: str, max_bytes: int) -> bool:
-    # A character takes at most 4 bytes, so most texts need not be encoded to be measured.
+    # A character has at most 4 bytes, so most texts need not be encoded to be measured.
     return len(text) * 4 <= max_bytes or _size(text) <= max_bytes
 
 
@@ -106,32 +106,33 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _clipped_value(written: bytes, max_bytes: int) -> JsonValue:
-    def framed(room: int) -> dict[str, JsonValue]:
-        content = written[:room].decode("utf-8", "ignore")
-        return {"truncated": True, "original_bytes": len(written), "content": content}
+def _truncate_json(data: bytes, max_bytes: int) -> JsonValue:
+    def frame(length: int) -> dict[str, JsonValue]:
+        content = data[:length].decode("utf-8", "ignore")
+        return {"truncated": True, "original_bytes": len(data), "content": content}
 
-    # How much longer the content gets by its escapes is not known before: search.
-    room = bisect_right(
-        range(max_bytes + 1), max_bytes, key=lambda room: len(to_json(framed(room)))
+    # Escapes make the content longer by an unknown amount, so search for the greatest length.
+    length = bisect_right(
+        range(max_bytes + 1), max_bytes, key=lambda length: len(to_json(frame(length)))
     )
-    return framed(max(room - 1, 0))
+    return frame(max(length - 1, 0))
 
 
-def _clip_parts(parts: tuple[P, ...], max_bytes: int) -> tuple[P | Text, ...]:
+def _truncate_parts(parts: tuple[P, ...], max_bytes: int) -> tuple[P | Text, ...]:
     texts = [_text_of(part) for part in parts]
     if sum(_size(text) for text in texts if text is not None) <= max_bytes:
         return parts
-    kept: list[P | Text] = []
+    short_parts: list[P | Text] = []
     left = max_bytes
     for part, text in zip(parts, texts, strict=True):
         if text is None:
-            kept.append(part)
+            short_parts.append(part)
         elif left > 0:
             size = _size(text)
-            kept.append(part if size <= left else _with_text(part, clip_text(text, left)))
+            fits = size <= left
+            short_parts.append(part if fits else _with_text(part, truncate_text(text, left)))
             left -= size
-    return tuple(kept)
+    return tuple(short_parts)
 
 
 def _text_of(part: Part) -> str | None:
