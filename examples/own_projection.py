@@ -65,7 +65,7 @@ check_decoder(
     lambda: projection.decoder(core.ModelRequest(model="m")), b'"Hello"\n" there"\nnull\n'
 )
 
-with ReplayServer([Answer.recorded('"Hello"\n" there"\nnull\n')]) as server:
+with ReplayServer([Answer.from_body('"Hello"\n" there"\nnull\n')]) as server:
     endpoint = Endpoint(name="lines", base_url=server.url, key_required=False)
     model = HttpModel("m", endpoint=endpoint, projection=projection)
     print(anyio.run(Agent(model=model, instructions="Be kind.").run, [core.Item.user("Hi")]).text)

@@ -42,7 +42,7 @@ def answer(request: Request) -> Answer:
     else:
         text = _summary(results)
         response = openai_chat.text(text, usage=(size, len(text) // 4), model="stand-in")
-    return response.paced(_PACE_S)
+    return response.with_pace(_PACE_S)
 
 
 def _results(messages: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any], str]]:

@@ -22,7 +22,7 @@ from agentkit_providers.replay import (
     Reset,
     Script,
     Stall,
-    masked,
+    mask_key,
     openai_chat,
 )
 
@@ -65,15 +65,15 @@ def test_a_text_of_several_lines_is_one_event() -> None:
 def test_a_recorded_body_is_sent_byte_for_byte(pieces: list[bytes]) -> None:
     body = b"".join(pieces)
 
-    assert Answer.recorded(body).body == body
-    assert all(Answer.recorded(body).pieces)
+    assert Answer.from_body(body).body == body
+    assert all(Answer.from_body(body).pieces)
 
 
 def test_a_recorded_stream_is_cut_after_its_events() -> None:
-    recorded = Answer.recorded("data: a\n\n: note\r\n\r\ndata: b\n\ndata: half")
+    recorded = Answer.from_body("data: a\n\n: note\r\n\r\ndata: b\n\ndata: half")
 
     assert recorded.pieces == (b"data: a\n\n", b": note\r\n\r\n", b"data: b\n\n", b"data: half")
-    assert Answer.recorded('{"a": 1}').content_type == "application/json"
+    assert Answer.from_body('{"a": 1}').content_type == "application/json"
 
 
 @given(st.binary(min_size=1), st.sets(st.integers(0, 40)))
@@ -119,7 +119,7 @@ def test_requests_are_remembered_and_their_keys_are_not(serve: Serve) -> None:
     first, second = server.requests
     assert (first.method, first.path, first.json) == ("POST", "/chat", {"a": [1]})
     assert first.headers["x-seen"] == "yes"
-    assert first.headers["authorization"] == masked("Bearer sk-SECRET123")
+    assert first.headers["authorization"] == mask_key("Bearer sk-SECRET123")
     assert first.headers["authorization"] != second.headers["authorization"]
     assert "SECRET123" not in repr(server.requests)
 
@@ -164,7 +164,7 @@ def test_a_connection_that_is_used_again_is_answered_at_once(serve: Serve) -> No
 
 
 def test_a_pace_is_kept(serve: Serve) -> None:
-    server = serve([Answer.events("a", "b", "c").paced(0.05)])
+    server = serve([Answer.events("a", "b", "c").with_pace(0.05)])
     began = time.monotonic()
 
     assert post(server).text.count("data:") == 3
@@ -199,7 +199,7 @@ def test_an_error_answer_has_status_body_and_wait(serve: Serve) -> None:
     ],
 )
 def test_a_fault_happens_where_it_says(fault: Cut | Garbage, left: bytes, serve: Serve) -> None:
-    sent = raw(serve([Answer.events("a", "b").failing(fault)]))
+    sent = raw(serve([Answer.events("a", "b").with_fault(fault)]))
 
     assert sent.endswith(left)
     assert not sent.endswith(b"0\r\n\r\n")
@@ -207,14 +207,14 @@ def test_a_fault_happens_where_it_says(fault: Cut | Garbage, left: bytes, serve:
 
 
 def test_a_reset_is_a_reset(serve: Serve) -> None:
-    server = serve([Answer.events("a", "b").failing(Reset(after_events=1))])
+    server = serve([Answer.events("a", "b").with_fault(Reset(after_events=1))])
 
     with pytest.raises(ConnectionResetError):
         raw(server)
 
 
 def test_a_stall_lasts_until_the_client_leaves(serve: Serve) -> None:
-    server = serve([Answer.events("a", "b").failing(Stall(after_events=1))])
+    server = serve([Answer.events("a", "b").with_fault(Stall(after_events=1))])
 
     with (
         httpx.Client(trust_env=False, timeout=0.1) as client,
@@ -230,7 +230,7 @@ def test_a_stall_lasts_until_the_client_leaves(serve: Serve) -> None:
 
 def test_nothing_is_left_after_the_server() -> None:
     before = threading.active_count()
-    with ReplayServer([Answer.events("a").failing(Stall())] * 3) as server:
+    with ReplayServer([Answer.events("a").with_fault(Stall())] * 3) as server:
         address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
         clients = [socket.create_connection(address) for _ in range(3)]
         clients[0].sendall(b"POST / HTTP/1.1\r\n\r\n")

@@ -10,7 +10,7 @@ import pytest
 from agentkit_core import FinishReason, Transcript
 from agentkit_loop import Agent, TurnEnd
 from agentkit_providers import connect
-from agentkit_providers.replay import Answer, ReplayServer, google_generate, masked
+from agentkit_providers.replay import Answer, ReplayServer, google_generate, mask_key
 from agentkit_tools_core import tool
 
 MODEL = "gemini-3-pro-preview"
@@ -103,7 +103,7 @@ async def test_a_turn_with_tools_sends_back_what_google_wants_back(provider: str
     for one in server.requests:
         assert one.path == f"/models/{MODEL}:streamGenerateContent?alt=sse"
         key = one.headers.get("x-goog-api-key") or one.headers["authorization"]
-        assert key in (masked("a-key"), masked("Bearer a-key"))
+        assert key in (mask_key("a-key"), mask_key("Bearer a-key"))
 
 
 async def test_an_error_in_the_stream_fails_the_turn_and_leaves_the_history_valid() -> None:

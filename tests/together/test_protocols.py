@@ -212,7 +212,7 @@ async def test_wherever_a_stream_is_cut_the_outcome_is_typed_and_nothing_stays_o
 
     def cut(request: Request) -> Answer:
         place = next(left, None)
-        return answer if place is None else answer.failing(Cut(after_bytes=place))
+        return answer if place is None else answer.with_fault(Cut(after_bytes=place))
 
     with ReplayServer(cut) as server:
         name = f"{PROTOCOLS[api].provider}:a-model"

@@ -167,7 +167,7 @@ def test_a_catalogue_is_extended_without_being_changed() -> None:
     first = Catalogue([ModelCard(vendor="a", id="m"), ModelCard(vendor="b", id="n")])
     replacing = ModelCard(vendor="a", id="m", name="M")
 
-    second = first.extended([replacing, ModelCard(vendor="c", id="o")])
+    second = first.with_cards([replacing, ModelCard(vendor="c", id="o")])
 
     assert first.find("a", "m") != replacing
     assert second.find("a", "m") == replacing

@@ -40,7 +40,7 @@ from agentkit_providers.replay import (
     ReplayServer,
     Script,
     Stall,
-    masked,
+    mask_key,
     openai_chat,
 )
 from support.tiny_chat import TinyChat, tiny_answer
@@ -113,7 +113,7 @@ def test_the_first_variable_that_is_not_empty_gives_the_key(
 
     model.complete_blocking(ask())
 
-    assert server.requests[0].headers["authorization"] == masked("Bearer second-key")
+    assert server.requests[0].headers["authorization"] == mask_key("Bearer second-key")
 
 
 def test_a_key_that_is_given_goes_before_the_environments(
@@ -126,7 +126,7 @@ def test_a_key_that_is_given_goes_before_the_environments(
         connect("openai:m", base_url=server.url, api_key=key).complete_blocking(ask())
 
     sent = {request.headers["authorization"] for request in server.requests}
-    assert sent == {masked(f"Bearer {KEY}")}
+    assert sent == {mask_key(f"Bearer {KEY}")}
 
 
 def test_a_key_that_expires_is_asked_for_at_every_request(serve: Serve, ask: Ask) -> None:
@@ -138,7 +138,7 @@ def test_a_key_that_expires_is_asked_for_at_every_request(serve: Serve, ask: Ask
     model.complete_blocking(ask())
 
     first, second = (request.headers["authorization"] for request in server.requests)
-    assert (first, second) == (masked("Bearer first-token"), masked("Bearer second-token"))
+    assert (first, second) == (mask_key("Bearer first-token"), mask_key("Bearer second-token"))
 
 
 def test_a_header_of_the_callers_own_may_take_the_keys_place(serve: Serve, ask: Ask) -> None:
@@ -147,7 +147,7 @@ def test_a_header_of_the_callers_own_may_take_the_keys_place(serve: Serve, ask: 
 
     model.complete_blocking(ask())
 
-    assert server.requests[0].headers["authorization"] == masked("Basic abc")
+    assert server.requests[0].headers["authorization"] == mask_key("Basic abc")
 
 
 def test_a_vendor_may_take_the_key_in_a_header_of_its_own(serve: Serve, ask: Ask) -> None:
@@ -155,7 +155,7 @@ def test_a_vendor_may_take_the_key_in_a_header_of_its_own(serve: Serve, ask: Ask
 
     connect("azure:m", base_url=server.url, api_key=KEY).complete_blocking(ask())
 
-    assert server.requests[0].headers["api-key"] == masked(KEY)
+    assert server.requests[0].headers["api-key"] == mask_key(KEY)
     assert "authorization" not in server.requests[0].headers
 
 
@@ -194,7 +194,7 @@ def test_space_around_the_value_of_a_header_is_dropped(serve: Serve, ask: Ask) -
     model = connect("openai:m", base_url=server.url, headers={"authorization": f"Bearer {KEY}\n"})
 
     assert model.complete_blocking(ask()).item.text == "hi"
-    assert server.requests[0].headers["authorization"] == masked(f"Bearer {KEY}")
+    assert server.requests[0].headers["authorization"] == mask_key(f"Bearer {KEY}")
 
 
 def test_z06_an_address_that_cannot_be_used_is_told_without_its_password() -> None:
@@ -233,9 +233,9 @@ def everything_shown(model: HttpModel, request: ModelRequest) -> str:
         Answer.error(500, f"Authorization: Bearer {KEY}" + "x" * 9000),
         Answer.error(500, "x" * 8180 + KEY),
         openai_chat.error_in_stream({"message": f"your key {KEY} has expired", "code": 401}),
-        Answer.recorded(f"<b>{KEY}</b>"),
-        openai_chat.text("a").failing(Stall()),
-        openai_chat.text("a").failing(Cut()),
+        Answer.from_body(f"<b>{KEY}</b>"),
+        openai_chat.text("a").with_fault(Stall()),
+        openai_chat.text("a").with_fault(Cut()),
     ],
     ids=["body", "text", "at the cut", "in the stream", "no protocol", "timeout", "cut"],
 )
@@ -275,7 +275,7 @@ def test_z06_a_models_copy_elsewhere_finds_its_key_in_the_environment(
     monkeypatch.setenv("OPENAI_API_KEY", "another-key")
 
     assert copied.complete_blocking(ask()).item.text == "hi"
-    assert server.requests[0].headers["authorization"] == masked("Bearer another-key")
+    assert server.requests[0].headers["authorization"] == mask_key("Bearer another-key")
     assert server.requests[0].headers["x-own"] == "kept"
 
 
@@ -293,7 +293,7 @@ def test_a_placeholder_for_a_key_does_not_spoil_messages(serve: Serve, ask: Ask)
 
 
 async def test_text_streams_through_the_chat_protocol(serve: Serve, ask: Ask) -> None:
-    server = serve([openai_chat.text("hello there", reasoning="hm", usage=(12, 3)).paced(0.01)])
+    server = serve([openai_chat.text("hello there", reasoning="hm", usage=(12, 3)).with_pace(0.01)])
     model = connect("compatible:m", base_url=server.url)
     batches: list[tuple[ModelEvent, ...]] = []
 
@@ -425,7 +425,7 @@ async def test_a_client_of_httpxs_successor_serves_as_well(
 ) -> None:
     httpx2 = pytest.importorskip("httpx2")
     answer = tiny_answer("a", "b")
-    server = serve([answer.failing(fault) if fault else answer] * 2)
+    server = serve([answer.with_fault(fault) if fault else answer] * 2)
     request = ask(idle_s=0.1)
     kinds = {Cut: FailureKind.STREAM_CUT, Stall: FailureKind.TIMEOUT, type(None): None}
 

@@ -186,7 +186,7 @@ async def test_a_stream_that_has_shown_text_is_not_begun_again(
 async def test_a_whole_answer_is_asked_for_again_also_when_it_broke_off(
     blocking: bool, serve: Serve, ask: Ask
 ) -> None:
-    broken = openai_chat.text("half", usage=(5, 1)).failing(Cut())
+    broken = openai_chat.text("half", usage=(5, 1)).with_fault(Cut())
     server = serve([broken, openai_chat.text("whole", usage=(7, 2))])
     model, told = connect("compatible:m", base_url=server.url), list[AttemptFailed]()
 
@@ -219,7 +219,7 @@ async def test_what_comes_before_the_first_content_is_not_lost(serve: Serve, ask
         {"id": "a", "choices": [{"index": 0, "delta": {"role": "assistant"}}]},
         {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}]},
         "[DONE]",
-    ).paced(0.05)
+    ).with_pace(0.05)
     model = connect("compatible:m", base_url=serve([answer] * 2).url)
 
     plain = [event async for batch in model.stream(ask()) for event in batch]
@@ -229,7 +229,7 @@ async def test_what_comes_before_the_first_content_is_not_lost(serve: Serve, ask
 
 
 async def test_text_streams_as_it_comes_also_with_a_policy(serve: Serve, ask: Ask) -> None:
-    server = serve([openai_chat.text("hello there you").paced(0.01)])
+    server = serve([openai_chat.text("hello there you").with_pace(0.01)])
     model = connect("compatible:m", base_url=server.url)
 
     batches = [batch async for batch in model.stream(ask(), retry=QUICK)]

@@ -30,7 +30,7 @@ def wait_until_free(server: ReplayServer) -> None:
 def test_x04_an_answer_that_is_left_early_frees_its_connection(
     how: str, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve([tiny_answer("a", "b").failing(Stall(after_events=1))] * 10)
+    server = serve([tiny_answer("a", "b").with_fault(Stall(after_events=1))] * 10)
     pool = httpx.Limits(max_connections=2)
     with httpx.Client(limits=pool, trust_env=False) as client:
         model = tiny(server, client=client)
@@ -59,7 +59,7 @@ def test_a_client_of_the_other_kind_is_not_used_for_blocking_calls(
 
 
 def test_many_threads_may_ask_one_model(serve: Serve, tiny: Make, ask: Ask) -> None:
-    model = tiny(serve(lambda request: tiny_answer("a", "b").paced(0.01)))
+    model = tiny(serve(lambda request: tiny_answer("a", "b").with_pace(0.01)))
     said = []
 
     def one() -> None:

@@ -109,7 +109,7 @@ async def test_x04_an_answer_that_is_left_early_frees_its_connection(
     tiny: Make,
     ask: Ask,
 ) -> None:
-    left: Answer = tiny_answer("a", "b").failing(Stall(after_events=1))
+    left: Answer = tiny_answer("a", "b").with_fault(Stall(after_events=1))
     script = [left] * 30
 
     def answer(request: Request) -> Answer:
@@ -135,7 +135,7 @@ async def test_x04_an_answer_that_is_left_early_frees_its_connection(
 async def test_x04_cancelling_a_request_that_has_no_answer_yet_frees_its_connection(
     serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve([tiny_answer("a").failing(Stall())] * 10)
+    server = serve([tiny_answer("a").with_fault(Stall())] * 10)
     model = tiny(server)
 
     for _ in range(10):
@@ -147,7 +147,7 @@ async def test_x04_cancelling_a_request_that_has_no_answer_yet_frees_its_connect
 
 def test_x04_cancelling_twice_frees_the_connection(serve: Serve, tiny: Make, ask: Ask) -> None:
     """The second time by asyncio's own means, which no shield holds off."""
-    server = serve([tiny_answer("a", "b").failing(Stall(after_events=1))] * 20)
+    server = serve([tiny_answer("a", "b").with_fault(Stall(after_events=1))] * 20)
     pool = httpx.Limits(max_connections=2)
 
     async def cancel_twice(model: HttpModel, between: int) -> None:
@@ -222,7 +222,7 @@ async def test_k04_a_deadline_of_the_callers_is_the_callers(
     serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     """It ends the call by cancelling it, and is not taken for a limit of ours."""
-    server = serve([tiny_answer("a").failing(Stall(after_events=1))])
+    server = serve([tiny_answer("a").with_fault(Stall(after_events=1))])
     model = tiny(server)
     came: list[ModelEvent] = []
 
@@ -256,7 +256,7 @@ def test_k02_one_model_serves_one_event_loop_after_another(
 def test_k02_one_model_serves_two_threads_each_with_its_own_loop(
     serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve(lambda request: tiny_answer("a", "b").paced(0.01))
+    server = serve(lambda request: tiny_answer("a", "b").with_pace(0.01))
     model = tiny(server)
     said = []
 
@@ -295,7 +295,7 @@ def test_k02_a_loop_that_was_closed_without_winding_up_is_forgotten(
 async def test_many_answers_at_once_share_nothing_but_the_client(
     serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve(lambda request: tiny_answer("a", "b", "c").paced(0.01))
+    server = serve(lambda request: tiny_answer("a", "b", "c").with_pace(0.01))
     model = tiny(server)
     said = []
 

@@ -41,8 +41,8 @@ def failed(batches: list[tuple[ModelEvent, ...]]) -> ProviderFailure:
 def test_an_answer_comes_in_batches_that_are_never_empty(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    answer = Answer.recorded(b": hello\n\n" + tiny_answer("a", "b").body + b": bye\n\n")
-    server = serve([answer.paced(0.02)])
+    answer = Answer.from_body(b": hello\n\n" + tiny_answer("a", "b").body + b": bye\n\n")
+    server = serve([answer.with_pace(0.02)])
 
     came = batches(tiny(server), ask())
 
@@ -133,7 +133,7 @@ def test_a_connection_that_the_server_had_closed_is_replaced_and_the_request_sen
     fault: Cut | Reset, batches: Batches, serve: Serve, ask: Ask
 ) -> None:
     """Servers close idle connections at any moment, also while a request is on its way."""
-    server = serve([tiny_answer("a"), tiny_answer("b").failing(fault), tiny_answer("c")])
+    server = serve([tiny_answer("a"), tiny_answer("b").with_fault(fault), tiny_answer("c")])
 
     assert asked_by_turns(batches, server, ask(), times=2) == ["a", "c"]
     assert len(server.requests) == 3
@@ -144,7 +144,7 @@ def test_a_connection_that_the_server_had_closed_is_replaced_and_the_request_sen
 def test_a_request_is_not_sent_again_once_its_answer_has_begun(
     batches: Batches, serve: Serve, ask: Ask
 ) -> None:
-    begun = tiny_answer("b", "b").failing(Cut(after_events=0))
+    begun = tiny_answer("b", "b").with_fault(Cut(after_events=0))
     server = serve([tiny_answer("a"), begun, tiny_answer("c")])
 
     assert asked_by_turns(batches, server, ask(), times=2) == ["a", FailureKind.CONNECTION]
@@ -200,7 +200,7 @@ def test_an_answer_that_never_begins_is_a_failure(
     tiny: Make,
     ask: Ask,
 ) -> None:
-    failure = failed(batches(tiny(serve([tiny_answer("a").failing(fault)])), ask()))
+    failure = failed(batches(tiny(serve([tiny_answer("a").with_fault(fault)])), ask()))
 
     assert failure.kind is kind
     assert failure.retryable is (kind is FailureKind.CONNECTION)
@@ -285,7 +285,7 @@ def test_an_error_answer_is_read_no_further_than_it_is_worth(
 def test_an_error_answer_that_breaks_off_is_still_classified_by_its_status(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve([Answer.error(503).failing(Cut(after_bytes=5))])
+    server = serve([Answer.error(503).with_fault(Cut(after_bytes=5))])
 
     assert failed(batches(tiny(server), ask())).kind is FailureKind.OVERLOADED
 
@@ -320,7 +320,7 @@ def test_a_redirect_is_not_followed_so_that_the_key_goes_nowhere_else(
 def test_x03_w07_a_connection_that_breaks_within_the_answer_leaves_what_came(
     fault: type[Cut] | type[Reset], batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve([tiny_answer("Hel", "lo").failing(fault(after_events=1))])
+    server = serve([tiny_answer("Hel", "lo").with_fault(fault(after_events=1))])
 
     came = batches(tiny(server), ask())
 
@@ -334,8 +334,8 @@ def test_x03_w07_a_connection_that_breaks_within_the_answer_leaves_what_came(
 def test_a_connection_that_breaks_before_any_content_is_a_broken_connection(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    answer = Answer.recorded(b": hello\n\n" + tiny_answer("a").body)
-    server = serve([answer.failing(Cut(after_events=1))])
+    answer = Answer.from_body(b": hello\n\n" + tiny_answer("a").body)
+    server = serve([answer.with_fault(Cut(after_events=1))])
 
     assert failed(batches(tiny(server), ask())).kind is FailureKind.CONNECTION
 
@@ -353,7 +353,7 @@ def test_u06_usage_that_was_seen_is_kept_when_the_answer_fails(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     answer = Answer.events({"used": 500}, {"text": "a"}, {"text": "b"}, "END")
-    server = serve([answer.failing(Cut(after_events=2)), Answer.error(500)])
+    server = serve([answer.with_fault(Cut(after_events=2)), Answer.error(500)])
 
     seen = folded(batches(tiny(server), ask())).usage
     unseen = folded(batches(tiny(server), ask())).usage
@@ -388,12 +388,12 @@ def test_where_the_network_cuts_the_body_does_not_matter(
 @pytest.mark.parametrize(
     ("limit", "script"),
     [
-        ("first_byte_s", tiny_answer("a").failing(Stall())),
-        ("idle_s", tiny_answer("a", "b").failing(Stall(after_events=1))),
-        ("idle_s", tiny_answer("a", "b").failing(Stall(after_events=0))),
-        ("total_s", tiny_answer("a").failing(Stall())),
-        ("total_s", tiny_answer("a", "b").failing(Stall(after_events=1))),
-        ("no_content_s", tiny_answer("a", "b").failing(Stall(after_events=1))),
+        ("first_byte_s", tiny_answer("a").with_fault(Stall())),
+        ("idle_s", tiny_answer("a", "b").with_fault(Stall(after_events=1))),
+        ("idle_s", tiny_answer("a", "b").with_fault(Stall(after_events=0))),
+        ("total_s", tiny_answer("a").with_fault(Stall())),
+        ("total_s", tiny_answer("a", "b").with_fault(Stall(after_events=1))),
+        ("no_content_s", tiny_answer("a", "b").with_fault(Stall(after_events=1))),
     ],
 )
 def test_x06_each_limit_ends_the_wait_and_says_its_name(
@@ -413,7 +413,7 @@ def test_x06_each_limit_ends_the_wait_and_says_its_name(
 def test_x06_a_stream_that_falls_silent_keeps_what_it_said(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    server = serve([tiny_answer("Hel", "lo").failing(Stall(after_events=1))])
+    server = serve([tiny_answer("Hel", "lo").with_fault(Stall(after_events=1))])
 
     came = batches(tiny(server), ask(idle_s=0.1))
 
@@ -424,7 +424,7 @@ def test_x06_a_stream_that_falls_silent_keeps_what_it_said(
 def test_x06_pings_are_life_to_the_idle_limit(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    pings = Answer.recorded(b": ping\n\n" * 12 + tiny_answer("thought").body).paced(0.05)
+    pings = Answer.from_body(b": ping\n\n" * 12 + tiny_answer("thought").body).with_pace(0.05)
 
     came = batches(tiny(serve([pings])), ask(idle_s=0.4))
 
@@ -434,7 +434,7 @@ def test_x06_pings_are_life_to_the_idle_limit(
 def test_x06_pings_are_no_content_to_the_limit_on_content(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    pings = Answer.recorded(b": ping\n\n" * 200 + tiny_answer("late").body).paced(0.02)
+    pings = Answer.from_body(b": ping\n\n" * 200 + tiny_answer("late").body).with_pace(0.02)
     began = time.monotonic()
 
     came = batches(tiny(serve([pings])), ask(no_content_s=0.15, idle_s=1.0))
@@ -447,7 +447,7 @@ def test_x06_pings_are_no_content_to_the_limit_on_content(
 def test_x06_content_starts_the_limit_on_content_anew(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    words = tiny_answer(*"abcdefgh").paced(0.04)
+    words = tiny_answer(*"abcdefgh").with_pace(0.04)
 
     came = batches(tiny(serve([words])), ask(no_content_s=0.15))
 

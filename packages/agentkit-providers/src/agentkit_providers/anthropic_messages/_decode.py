@@ -92,8 +92,10 @@ class AnthropicMessagesDecoder(BodyDecoder):
         if self._ended:
             return
         if message is None or message.error or not isinstance(message.content, list):
-            found = find_error(body)
-            failure = empty_response("message") if found is None else classify_error(found)
+            error_body = find_error(body)
+            failure = (
+                empty_response("message") if error_body is None else classify_error(error_body)
+            )
             self._fail(failure, out)
             return
         self._begin(message, out)
@@ -140,9 +142,9 @@ class AnthropicMessagesDecoder(BodyDecoder):
         elif kind == "message_stop":
             self._end(out)
         elif kind is None or kind.endswith("error") or event.error:
-            found = find_error(payload)
-            if found is not None:
-                self._fail(classify_error(found), out)
+            error_body = find_error(payload)
+            if error_body is not None:
+                self._fail(classify_error(error_body), out)
 
     def _begin(self, message: Message, out: list[ModelEvent]) -> None:
         self._start(_text(message.id), _text(message.model), out)

@@ -60,7 +60,7 @@ class ResponseParts:
     def _call_id(self, wire_id: Any) -> str:
         """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
-        New ids are unique in the response only; whoever keeps a transcript makes them unique there.
+        New ids are unique in the response only; the owner of a transcript makes them unique there.
         """
         call_id, number = text_or_empty(wire_id), len(self._call_ids)
         while not call_id or call_id in self._call_ids:

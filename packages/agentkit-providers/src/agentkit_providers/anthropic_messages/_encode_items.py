@@ -95,15 +95,17 @@ def encode_item(
     item = items[at]
     match item.kind:
         case ItemKind.SYSTEM:
-            return _encoded(Place.SYSTEM, _instructions(item.parts))
+            return _encode_blocks(Place.SYSTEM, _instructions(item.parts))
         case ItemKind.ASSISTANT:
             following = items[at + 1] if at + 1 < len(items) else None
             return _assistant(item, following, is_known)
         case ItemKind.TOOL:
             blocks = [_result(result) for result in item.tool_results]
-            return _encoded(Place.USER, blocks, _has_uploads(_output_parts(item.tool_results)))
+            return _encode_blocks(
+                Place.USER, blocks, _has_uploads(_output_parts(item.tool_results))
+            )
         case _:
-            return _encoded(Place.USER, _content(item.parts), _has_uploads(item.parts))
+            return _encode_blocks(Place.USER, _content(item.parts), _has_uploads(item.parts))
 
 
 def is_markable(block: bytes) -> bool:
@@ -111,7 +113,7 @@ def is_markable(block: bytes) -> bool:
     return not block.startswith(_THINKING)
 
 
-def _encoded(place: Place, blocks: Sequence[bytes], uploads: bool = False) -> EncodedBlocks:
+def _encode_blocks(place: Place, blocks: Sequence[bytes], uploads: bool = False) -> EncodedBlocks:
     return EncodedBlocks(b",".join(blocks), place=place, blocks=tuple(blocks), uploads=uploads)
 
 

@@ -48,7 +48,7 @@ class Catalogue:
         """All vendors with a card, sorted."""
         return tuple(sorted({card.vendor for card in self}))
 
-    def extended(self, cards: Iterable[ModelCard]) -> Catalogue:
+    def with_cards(self, cards: Iterable[ModelCard]) -> Catalogue:
         """Return a catalogue with further cards, which replace those of the same models."""
         return Catalogue([*self, *cards])
 

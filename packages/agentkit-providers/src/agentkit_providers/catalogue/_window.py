@@ -40,13 +40,13 @@ class WindowDecoder:
 
     def feed(self, chunk: bytes, /) -> Events:
         """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""
-        return self._checked(self._decoder.feed(chunk))
+        return self._check_all(self._decoder.feed(chunk))
 
     def finish(self) -> Events:
         """Take note that the body is over; see `agentkit_core.provider.ResponseDecoder`."""
-        return self._checked(self._decoder.finish())
+        return self._check_all(self._decoder.finish())
 
-    def _checked(self, events: Events) -> Events:
+    def _check_all(self, events: Events) -> Events:
         for event in events:
             if type(event) in _RELEVANT:
                 return tuple(map(self._check, events))

@@ -67,7 +67,7 @@ def facts_of_body(body: bytes) -> ErrorFacts:
     try:
         value = decode_json(_event_payload(body) or body)
     except (DecodeError, UnicodeError, RecursionError):
-        return ErrorFacts(message=_shortened(_without_markup(text)), raw=text or None)
+        return ErrorFacts(message=_shorten(_without_markup(text)), raw=text or None)
     return facts_of_json(value, raw=value if len(body) <= RAW_LIMIT else text)
 
 
@@ -89,10 +89,10 @@ def facts_of_json(value: JsonValue, *, raw: JsonValue) -> ErrorFacts:
     error = outer.get("error") if isinstance(outer, Mapping) else None
     inner = error if isinstance(error, Mapping) and error else outer
     if not isinstance(inner, Mapping) or not isinstance(outer, Mapping):
-        return ErrorFacts(message=_shortened(_text(value)), error=value, raw=raw)
+        return ErrorFacts(message=_shorten(_text(value)), error=value, raw=raw)
     code, kind = inner.get("code", outer.get("code")), inner.get("type")
     return ErrorFacts(
-        message=_shortened(_message(inner, outer)),
+        message=_shorten(_message(inner, outer)),
         code=_scalar(code),
         type=next(
             (word for word in (kind, inner.get("status")) if isinstance(word, str) and word), None
@@ -192,7 +192,7 @@ def _without_markup(text: str) -> str:
     return " ".join(_TAGS.sub(" ", title.group(1) if title else text).split())
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     clean = without_lone_surrogates(text)
     return clean if len(clean) <= _MESSAGE_LIMIT else clean[:_MESSAGE_LIMIT] + "…"
 

@@ -129,9 +129,9 @@ class GoogleGenerateDecoder(BodyDecoder):
             for place, candidate in enumerate(candidates):
                 self._take_candidate(candidate, place, out)
         elif event.prompt_feedback is None and event.error is None:
-            found = find_error(self._payload)
-            if found is not None:
-                self._fail(classify_error(found), out)
+            error_body = find_error(self._payload)
+            if error_body is not None:
+                self._fail(classify_error(error_body), out)
         if event.prompt_feedback is not None:
             self._take_feedback(event.prompt_feedback)
         if event.error and not self._ended:

@@ -87,15 +87,15 @@ def _contents(encoded: Iterable[EncodedParts]) -> Iterator[bytes]:
         if item.kind is ItemKind.SYSTEM or not item.data:
             continue
         if group and item.kind is not kind:
-            yield _joined(kind, group)
+            yield _join_parts(kind, group)
             group = []
         kind = item.kind
         group.append(item.data)
     if group:
-        yield _joined(kind, group)
+        yield _join_parts(kind, group)
 
 
-def _joined(kind: ItemKind | None, parts: Sequence[bytes]) -> bytes:
+def _join_parts(kind: ItemKind | None, parts: Sequence[bytes]) -> bytes:
     role = _ROLES[kind] if kind is not None else "user"
     return b"".join((b'{"role":"', role.encode(), b'","parts":[', b",".join(parts), b"]}"))
 

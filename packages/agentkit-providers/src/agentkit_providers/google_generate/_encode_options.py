@@ -62,7 +62,7 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     if config:
         body["generationConfig"] = config
     metadata: MetadataMap = {} if thinking.note is None else {THINKING_KEY: thinking.note}
-    return EncodedOptions(_merged(body, extra), metadata)
+    return EncodedOptions(_merge(body, extra), metadata)
 
 
 def _extra_fields(options: ModelOptions) -> Mapping[str, Any]:
@@ -153,12 +153,12 @@ def _check_cache(options: ModelOptions, extra: Mapping[str, Any]) -> None:
         raise unsupported_cache(cache, API, advice)
 
 
-def _merged(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(body)
     for name, value in extra.items():
         known = merged.get(name)
         if isinstance(known, dict) and isinstance(value, dict):
-            merged[name] = _merged(known, value)
+            merged[name] = _merge(known, value)
         elif name == "tools" and isinstance(known, list) and isinstance(value, list):
             merged[name] = [*known, *value]
         else:

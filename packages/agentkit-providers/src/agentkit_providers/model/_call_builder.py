@@ -14,7 +14,7 @@ from agentkit_core.provider import Projection, ResponseDecoder, WireRequest
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.model._auth import KeyRing, KeySource
 from agentkit_providers.model._headers import (
-    checked_headers,
+    check_headers,
     may_hold_secret,
     merge_headers,
     secrets_in,
@@ -78,7 +78,7 @@ class CallBuilder:
         if not self.base_url.startswith(("https://", "http://")):
             raise MissingBaseUrl(endpoint.name, self.base_url)
         self._keys = KeyRing(endpoint, api_key)
-        self._headers = checked_headers(headers or {})
+        self._headers = check_headers(headers or {})
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle holds no key; see `KeyRing` for the key itself.

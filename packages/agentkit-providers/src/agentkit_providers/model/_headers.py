@@ -39,7 +39,7 @@ def merge_headers(*layers: Mapping[str, str | None]) -> dict[str, str]:
     return {name: value for name, value in merged.items() if value is not None}
 
 
-def checked_headers(headers: Mapping[str, str | None]) -> dict[str, str | None]:
+def check_headers(headers: Mapping[str, str | None]) -> dict[str, str | None]:
     """Check a caller's headers before the HTTP client does, whose errors would show the values.
 
     Args:

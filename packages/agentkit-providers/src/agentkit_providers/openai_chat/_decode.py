@@ -127,9 +127,9 @@ class OpenAIChatDecoder(BodyDecoder):
                 self._take_ends_of(choices, out)
                 error = error or self._error_of(choices)
         elif choices is None and event.usage is None and not error:
-            found = find_error(payload)
-            if found is not None:
-                self._fail(classify_error(found), out)
+            error_body = find_error(payload)
+            if error_body is not None:
+                self._fail(classify_error(error_body), out)
         if event.usage is not None:
             self._take_usage(event.usage, out)
         elif type(event.x_groq) is dict:

@@ -171,7 +171,7 @@ class ResponseParts:
         text, metadata = "".join(self._pieces), self._part_metadata
         part: Part
         if run is _Run.REASONING:
-            details = self._details.joined()
+            details = self._details.entries()
             if details:
                 metadata = {**metadata, DETAILS_KEY: list(details)}
             part = Reasoning(text or None, redacted=not text, metadata=metadata)
@@ -226,7 +226,7 @@ class ResponseParts:
 
     def _take_call(self, fragment: ToolCallDelta, out: list[ModelEvent]) -> None:
         tools = self._tools
-        continued = tools.continued(fragment)
+        continued = tools.find_continued(fragment)
         if continued is not None and continued.begun:
             piece = fragment.function and fragment.function.arguments
             if type(piece) is str:

@@ -76,12 +76,12 @@ class OpenAIChatEncoder:
     def _messages(self, items: Sequence[Item], *, thinking: bool) -> list[bytes]:
         def encode(items: Sequence[Item], at: int) -> EncodedItem:
             messages = encode_item(items, at, self._quirks, thinking=thinking)
-            return EncodedItem(_joined(map(to_json, messages)))
+            return EncodedItem(_join(map(to_json, messages)))
 
         return [encoded.data for encoded in self._history.encode(items, encode) if encoded.data]
 
 
-def _joined(messages: Iterable[bytes]) -> bytes:
+def _join(messages: Iterable[bytes]) -> bytes:
     return b",".join(messages)
 
 
@@ -91,4 +91,4 @@ def _with_messages(body: bytes, messages: list[bytes]) -> bytes:
         return body[:-1] + b',"messages":[]}'
     messages[0] = body[:-1] + b',"messages":[' + messages[0]
     messages[-1] += b"]}"
-    return _joined(messages)
+    return _join(messages)

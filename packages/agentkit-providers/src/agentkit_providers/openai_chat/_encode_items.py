@@ -122,7 +122,7 @@ def _add_reasoning(
             entries = part.metadata.get(DETAILS_KEY)
             if isinstance(entries, list):
                 details.add(entry for entry in entries if isinstance(entry, dict))
-        message.reasoning_details = list(details.joined()) or None
+        message.reasoning_details = list(details.entries()) or None
     elif field == "reasoning":
         message.reasoning = text or None
     elif text or (thinking and quirks.requires_reasoning_content_on_assistant):

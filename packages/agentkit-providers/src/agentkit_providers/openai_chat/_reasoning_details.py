@@ -48,7 +48,7 @@ class DetailsJoin:
                 if isinstance(text := piece.get(name), str):
                     texts.setdefault(name, []).append(text)
 
-    def joined(self) -> list[dict[str, Any]]:
+    def entries(self) -> list[dict[str, Any]]:
         """The complete entries."""
         return [
             {**entry, **{name: "".join(pieces) for name, pieces in texts.items()}}

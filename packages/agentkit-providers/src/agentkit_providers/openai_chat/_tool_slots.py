@@ -99,7 +99,7 @@ class ToolSlots:
         """
         self._touched.clear()
 
-    def continued(self, fragment: ToolCallDelta) -> ToolSlot | None:
+    def find_continued(self, fragment: ToolCallDelta) -> ToolSlot | None:
         """The call that a fragment of the usual shape continues: with index and arguments only."""
         if fragment.id is None and fragment.extra_content is None:
             function = fragment.function
@@ -149,7 +149,7 @@ class ToolSlots:
         """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
         New ids are `call_0`, `call_1`, … by the call's place. They are unique in the response only;
-        whoever keeps a transcript makes them unique there.
+        the owner of a transcript makes them unique there.
         """
         slot.begun = True
         slot.id, number = slot.wire_id, slot.number

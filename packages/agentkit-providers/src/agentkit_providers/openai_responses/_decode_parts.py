@@ -228,7 +228,7 @@ class ResponseParts:
         """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
         New ids are `call_0`, `call_1`, … by the item's place. They are unique in the response only;
-        whoever keeps a transcript makes them unique there.
+        the owner of a transcript makes them unique there.
         """
         self.has_calls = True
         call_id, number = str(raw.get("call_id") or ""), item.number

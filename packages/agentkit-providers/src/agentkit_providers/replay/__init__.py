@@ -11,7 +11,7 @@ from agentkit_providers.replay import (
     openai_responses,
 )
 from agentkit_providers.replay._answer import Answer, Cut, Fault, Garbage, Reset, Stall
-from agentkit_providers.replay._server import ReplayServer, Request, Script, masked
+from agentkit_providers.replay._server import ReplayServer, Request, Script, mask_key
 
 __all__ = [
     "Answer",
@@ -25,7 +25,7 @@ __all__ = [
     "Stall",
     "anthropic_messages",
     "google_generate",
-    "masked",
+    "mask_key",
     "openai_chat",
     "openai_responses",
 ]

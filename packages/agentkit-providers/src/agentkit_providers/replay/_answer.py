@@ -68,7 +68,7 @@ Fault = Cut | Reset | Stall | Garbage
 
 
 class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One HTTP answer. Make one with `events`, `json`, `recorded` or `error`.
+    """One HTTP answer. Make one with `events`, `json`, `from_body` or `error`.
 
     Attributes:
         pieces: The body, in the pieces in which it is sent, one HTTP chunk each.
@@ -105,12 +105,12 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return cls(pieces=(body,), status=status, content_type="application/json")
 
     @classmethod
-    def recorded(cls, body: str | bytes) -> Answer:
+    def from_body(cls, body: str | bytes) -> Answer:
         """Make an answer from a recorded body, JSON or a stream; events are sent one by one."""
         raw = body.encode() if isinstance(body, str) else body
         if raw.lstrip()[:1] in (b"{", b"["):
             return cls(pieces=(raw,), content_type="application/json")
-        ends = [found.end() for found in _EVENT_END.finditer(raw)]
+        ends = [match.end() for match in _EVENT_END.finditer(raw)]
         return cls(pieces=_cut(raw, ends))
 
     @classmethod
@@ -134,11 +134,11 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         kind = "text/plain" if text else "application/json"
         return replace(answer, headers=headers, content_type=kind)
 
-    def failing(self, fault: Fault) -> Answer:
+    def with_fault(self, fault: Fault) -> Answer:
         """Return the same answer with a fault."""
         return replace(self, fault=fault)
 
-    def paced(self, pace_s: float) -> Answer:
+    def with_pace(self, pace_s: float) -> Answer:
         """Return the same answer with a wait before each piece but the first, in seconds."""
         return replace(self, pace_s=pace_s)
 
@@ -156,7 +156,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The whole body, as it is streamed."""
         return b"".join(self.pieces)
 
-    def sent(self, *, streamed: bool) -> Answer:
+    def form_for(self, *, streamed: bool) -> Answer:
         """Return what is sent: the form that the request asks for, cut off where the fault says."""
         answer = self
         if self.whole is not None and not streamed:

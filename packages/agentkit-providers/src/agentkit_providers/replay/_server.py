@@ -30,7 +30,7 @@ class Request(Struct, frozen=True, kw_only=True):
     Attributes:
         method: The HTTP method.
         path: The path, with its query if there is one.
-        headers: The headers, names in lower case. Keys are masked, equal keys alike; see `masked`.
+        headers: The headers, names in lower case. Keys are masked by `mask_key`.
         body: The body.
     """
 
@@ -59,7 +59,7 @@ class Request(Struct, frozen=True, kw_only=True):
         return in_body or "stream" in self.path.partition("?")[0].lower()
 
 
-def masked(value: str) -> str:
+def mask_key(value: str) -> str:
     """Mask the value of a header that holds a key, so that it can be compared but not read."""
     return f"masked:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
@@ -214,7 +214,7 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
         name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    shown = {name: masked(value) if name in _MASKED else value for name, value in headers.items()}
+    shown = {name: mask_key(value) if name in _MASKED else value for name, value in headers.items()}
     return Request(method=method, path=path, headers=shown, body=body)
 
 
@@ -227,7 +227,7 @@ async def _send(
         Whether the connection can take another request.
     """
     fault = answer.fault
-    answer = answer.sent(streamed=request.streamed)
+    answer = answer.form_for(streamed=request.streamed)
     at_once = fault is not None and fault.after_events is None and fault.after_bytes is None
     if not at_once:
         writer.write(_head(answer))

@@ -100,7 +100,7 @@ def message(
         begun["usage"] = {"input_tokens": prompt, "output_tokens": 1}
         last["usage"] = {"output_tokens": completion}
         whole["usage"] = {"input_tokens": prompt, "output_tokens": completion}
-    events = [{"type": "message_start", "message": begun}, *_streamed(blocks)]
+    events = [{"type": "message_start", "message": begun}, *_block_events(blocks)]
     stream = _events(*events, last, {"type": "message_stop"})
     return replace(stream, whole=json.dumps(whole).encode())
 
@@ -113,7 +113,7 @@ def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
         after: A text before the error; empty for none.
     """
     begun = {"id": "msg_replay", "model": "replayed", "content": []}
-    events = [{"type": "message_start", "message": begun}, *_streamed(_text_blocks(after))]
+    events = [{"type": "message_start", "message": begun}, *_block_events(_text_blocks(after))]
     return _events(*events, {"type": "error", "error": dict(error)})
 
 
@@ -133,7 +133,7 @@ def _thinking_blocks(reasoning: str | None) -> list[dict[str, Any]]:
     return [{"type": "thinking", "thinking": reasoning, "signature": "c2lnbmVk"}]
 
 
-def _streamed(blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _block_events(blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for index, block in enumerate(blocks):
         begun, deltas = dict(block), list[dict[str, Any]]()
         match block["type"]:

@@ -99,11 +99,11 @@ def response(
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": prompt + answer,
         }
-    events = [_created(model)]
+    events = [_created_event(model)]
     for index, item in enumerate(output):
-        events += _streamed(index, item)
+        events += _item_events(index, item)
     events.append({"type": f"response.{finish}", "response": whole})
-    return replace(Answer.events(*_numbered(events)), whole=json.dumps(whole).encode())
+    return replace(Answer.events(*_number_events(events)), whole=json.dumps(whole).encode())
 
 
 def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
@@ -116,15 +116,15 @@ def error_in_stream(error: Mapping[str, Any], *, after: str = "") -> Answer:
         error: The vendor's error object.
         after: A text before the error; empty for none.
     """
-    events = [_created("replayed")]
+    events = [_created_event("replayed")]
     if after:
-        events += list(_streamed(0, _message(after)[0]))[:-3]  # the message is not done
+        events += list(_item_events(0, _message(after)[0]))[:-3]  # the message is not done
     failed = {**_response("replayed", "failed"), "error": dict(error)}
     events += [
         {"type": "error", "error": dict(error)},
         {"type": "response.failed", "response": failed},
     ]
-    return Answer.events(*_numbered(events))
+    return Answer.events(*_number_events(events))
 
 
 def _response(model: str, status: str) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _response(model: str, status: str) -> dict[str, Any]:
     }
 
 
-def _created(model: str) -> dict[str, Any]:
+def _created_event(model: str) -> dict[str, Any]:
     return {"type": "response.created", "response": _response(model, "in_progress")}
 
 
@@ -170,7 +170,7 @@ def _message(words: str) -> list[dict[str, Any]]:
     ]
 
 
-def _streamed(index: int, item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _item_events(index: int, item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The events that stream an item."""
     place = {"output_index": index, "item_id": item.get("id")}
     begun: dict[str, Any] = {"status": "in_progress"}
@@ -219,5 +219,5 @@ def _argument_events(item: Mapping[str, Any], place: Mapping[str, Any]) -> Itera
     yield {"type": "response.function_call_arguments.done", **place, "arguments": arguments}
 
 
-def _numbered(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _number_events(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{**event, "sequence_number": number} for number, event in enumerate(events)]

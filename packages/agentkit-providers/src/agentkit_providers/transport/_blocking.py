@@ -46,15 +46,15 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
             chunks = response.iter_raw()
             if not reading.take_head(response.status_code, headers, now()):
                 body = _error_body(chunks)
-                failed = reading.refused(response.status_code, headers, body)
+                failed = reading.end_with_error_response(response.status_code, headers, body)
         except Exception as error:
-            failed = reading.interrupted(error, now())
+            failed = reading.end_with_exception(error, now())
 
         while not reading.ended:
             try:
                 chunk = next(chunks, None)
             except Exception as error:
-                failed = reading.interrupted(error, now())
+                failed = reading.end_with_exception(error, now())
                 break
             if chunk is None:
                 break
@@ -64,7 +64,7 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
             if watched and not reading.ended:
                 deadline = reading.deadline()
                 if deadline is not None and now() >= deadline.at:
-                    failed = reading.overdue(deadline.limit)
+                    failed = reading.end_with_timeout(deadline.limit)
         last = failed or reading.finish()
         if last:
             yield last

@@ -93,11 +93,11 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             chunks = response.aiter_raw()
             if not reading.take_head(response.status_code, headers, now()):
                 body = await _error_body(reading, chunks)
-                failed = reading.refused(response.status_code, headers, body)
+                failed = reading.end_with_error_response(response.status_code, headers, body)
         except _Overdue as overdue:
-            failed = reading.overdue(overdue.limit)
+            failed = reading.end_with_timeout(overdue.limit)
         except Exception as error:
-            failed = reading.interrupted(error, now())
+            failed = reading.end_with_exception(error, now())
 
         pull = chunks.__anext__
         while not reading.ended:
@@ -106,10 +106,10 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             except StopAsyncIteration:
                 break
             except _Overdue as overdue:
-                failed = reading.overdue(overdue.limit)
+                failed = reading.end_with_timeout(overdue.limit)
                 break
             except Exception as error:
-                failed = reading.interrupted(error, now())
+                failed = reading.end_with_exception(error, now())
                 break
             except BaseException:
                 cancelled = True

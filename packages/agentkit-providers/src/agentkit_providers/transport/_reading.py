@@ -119,7 +119,7 @@ class Reading:
             now: The transport's clock.
 
         Returns:
-            Whether the body is a model's response; else it goes to `refused`.
+            Whether the body is a model's response; else it goes to `end_with_error_response`.
         """
         self._has_head = True
         self._content_at = now
@@ -189,7 +189,9 @@ class Reading:
             return self._complete(events)
         return (*events, *self._fail(cut_off()))
 
-    def refused(self, status: int, headers: Mapping[str, str], body: bytes) -> Events:
+    def end_with_error_response(
+        self, status: int, headers: Mapping[str, str], body: bytes
+    ) -> Events:
         """End a response that is an HTTP error, or a web page.
 
         Args:
@@ -222,7 +224,7 @@ class Reading:
         content = Deadline(self._content_at + no_content_s, "no_content_s")
         return content if total is None else min(content, total)
 
-    def overdue(self, limit: str) -> Events:
+    def end_with_timeout(self, limit: str) -> Events:
         """End a response for which a limit passed.
 
         Args:
@@ -258,7 +260,7 @@ class Reading:
         """
         return not self._has_head and trace.was_reused and is_closed_connection(error)
 
-    def interrupted(self, error: Exception, now: float) -> Events:
+    def end_with_exception(self, error: Exception, now: float) -> Events:
         """End a response after an exception of the network.
 
         Args:
@@ -272,7 +274,7 @@ class Reading:
         if kind is None:
             raise error
         if kind is FailureKind.TIMEOUT:
-            return self.overdue(self._passed_limit(error, now))
+            return self.end_with_timeout(self._passed_limit(error, now))
         if kind is FailureKind.CONNECTION:
             if self._has_content:
                 kind = FailureKind.STREAM_CUT
