@@ -110,7 +110,7 @@ def test_arguments_are_checked_before_anyone_is_asked() -> None:
     assert isinstance(found, Refused)
     assert found.result.failure is ToolFailure.INVALID_INPUT
     assert not found.result.started
-    assert policy.asked == []
+    assert policy.requests == []
 
 
 READ = PermissionRequest("fs.read", "read /a")

@@ -176,7 +176,7 @@ def test_policies_decide_after_the_hooks() -> None:
         [tool(double, name="double", needs_approval=True)], policy=policy, hooks=[Saying(Block())]
     )
     assert isinstance(blocked.preflight(request(n=1)), Refused)
-    assert policy.asked == []
+    assert policy.requests == []
 
 
 @pytest.mark.parametrize(

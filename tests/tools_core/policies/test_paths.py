@@ -110,7 +110,7 @@ def test_t26_nobody_says_what_dots_mean_behind_what_is_no_folder(real: Path, pat
     (real / "file").write_text("")
     (real / "dangling").symlink_to("nowhere")
 
-    with pytest.raises(UnresolvablePath, match=r"'\.\.' stands behind"):
+    with pytest.raises(UnresolvablePath, match=r"'\.\.' follows"):
         resolve_path(real / path)
 
 
@@ -118,7 +118,7 @@ def test_links_in_a_circle_lead_nowhere(real: Path) -> None:
     (real / "a").symlink_to("b")
     (real / "b").symlink_to("a")
 
-    with pytest.raises(UnresolvablePath, match="go in a circle"):
+    with pytest.raises(UnresolvablePath, match="form a cycle"):
         resolve_path(real / "a" / "x")
 
 
@@ -219,5 +219,5 @@ def test_a_relative_path_leads_nowhere_from_a_folder_that_is_gone(
     monkeypatch.chdir(real / "gone")
     (real / "gone").rmdir()
 
-    with pytest.raises(UnresolvablePath, match="current folder is gone"):
+    with pytest.raises(UnresolvablePath, match="current folder does not exist"):
         resolve_path("x")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_tools_core._policies._shell_line import commands_of
+from agentkit_tools_core._policies._shell_line import parse_line
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from agentkit_tools_core._policies._shell_line import commands_of
     ],
 )
 def test_a_plain_line_is_understood(line: str, commands: list[list[str]]) -> None:
-    assert commands_of(line) == commands
+    assert parse_line(line) == commands
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_plain_line_is_understood(line: str, commands: list[list[str]]) -> Non
     ],
 )  # fmt: skip
 def test_z04_what_may_mean_more_is_not_understood(line: str) -> None:
-    assert commands_of(line) is None
+    assert parse_line(line) is None
 
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -60,12 +60,12 @@ words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 def test_quoted_words_come_out_as_they_went_in(commands: list[list[str]], by: str) -> None:
     line = f" {by} ".join("'c' " + shlex.join(command) for command in commands)
 
-    assert commands_of(line) == [["c", *command] for command in commands]
+    assert parse_line(line) == [["c", *command] for command in commands]
 
 
 @given(st.text(st.sampled_from("ab '\"\\;&|\n$`(<*=#"), max_size=12))
 def test_what_is_understood_is_what_shlex_makes_of_it(line: str) -> None:
-    found = commands_of(line)
+    found = parse_line(line)
     if found is None:
         return
     plain = shlex.shlex(line.replace("\\\n", ""), posix=True, punctuation_chars=";&|\n")

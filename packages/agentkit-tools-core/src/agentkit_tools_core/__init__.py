@@ -1,7 +1,7 @@
-"""agentkit-tools-core: the contract of a tool, permissions and the executor.
+"""agentkit-tools-core: tools, the sources that contain them, and the executor that runs them.
 
-Most of it does no I/O. `PathPolicy`, `Rule` with a prefix, `CommandPolicy` and `resolve_path`
-look at links and folders; `open_checked` opens a file; `FileArtifacts` reads and writes its own.
+Permissions and policies are in `agentkit_tools_core.permissions`, stored outputs in
+`agentkit_tools_core.artifacts`. Apart from some of these, the package does no I/O.
 """
 
 from agentkit_tools_core._contract._approval import approval_id, approval_request
@@ -35,16 +35,14 @@ from agentkit_tools_core._outputs._convert import output_of
 from agentkit_tools_core._outputs._limits import OutputLimits, OverflowAction
 from agentkit_tools_core._sources._changes import CatalogueChanges, catalogue_changes, spec_digests
 from agentkit_tools_core._sources._registry import ToolRegistry
+from agentkit_tools_core._sources._source import HidingSource, ToolSource, hidden_specs
 from agentkit_tools_core._sources._wrappers import (
     Collision,
     CombinedTools,
     FilteredTools,
     HiddenTools,
-    HidingSource,
     PrefixedTools,
     RenamedTools,
-    ToolSource,
-    hidden_specs,
 )
 
 __all__ = [
@@ -61,14 +59,14 @@ __all__ = [
     "ToolSuspended",
     "error_result",
     "tool",
-    # what it gives
+    # outputs
     "OutputLimits",
     "OverflowAction",
     "output_of",
-    # permissions and approvals
+    # approvals
     "approval_id",
     "approval_request",
-    # many tools, and how they are run
+    # sources of tools, and the executor
     "CatalogueChanges",
     "Collision",
     "CombinedTools",

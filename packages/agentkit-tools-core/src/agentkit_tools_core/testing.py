@@ -1,4 +1,4 @@
-"""Checks for tools and policies of one's own, and stand-ins for tests. Needs no test framework."""
+"""Checks for your tools and policies, and test doubles; they need no test framework."""
 
 from __future__ import annotations
 
@@ -47,21 +47,24 @@ def call_tool(
     tools: Iterable[Tool] = (),
     answers: Mapping[str, JsonValue | Deny] | None = None,
 ) -> ToolOutcome:
-    """Call a tool as a model would, without asking anyone for permission.
+    """Call a tool as a model would, without evaluating permissions.
 
-    An async tool is run in an asyncio event loop of its own, so not from inside another. What
-    it asks in the middle of its run is answered from `answers`, and it is run again, as with a
-    person.
+    An async tool runs in an asyncio event loop of its own, so do not call this function from inside
+    an event loop. Questions that the tool asks during its run are answered from `answers`, and the
+    tool is run again.
 
     Args:
         tool: The tool.
-        arguments: As the model writes them, JSON values by name.
-        dependencies: What the tool gets from `ToolContext.get`.
-        tools: Other tools that it may call.
-        answers: By the text of the question (its `summary`); `Deny` denies it.
+        arguments: The arguments as a model writes them: JSON values by name.
+        dependencies: The objects that the tool gets from `ToolContext.get`, by type.
+        tools: Other tools that the tool may call.
+        answers: Answers by the text of the question (its `summary`); `Deny` denies the question.
+
+    Returns:
+        The outcome of the call; errors of the tool are error results.
 
     Raises:
-        AssertionError: It asks what has no answer here, or asks again what was answered.
+        AssertionError: The tool asks a question without an answer, or asks one again.
     """
     request = ToolInvocation(ToolCallId("call-1"), tool.spec.name, dict(arguments or {}))
     executor = Executor([tool, *tools])
@@ -77,21 +80,22 @@ def call_tool(
             denied=denied,
             token=token,
         )
-        found = _run(executor, request, context, is_async=tool.is_async)
-        if isinstance(found, ToolOutcome):
-            return found
-        # As it is when it comes back from where it was stored.
-        token = msgspec.json.decode(msgspec.json.encode(found.token))
-        for asked in found.requests:
-            assert asked.summary in (answers or {}), f"nobody answers {asked.summary!r}"
-            assert asked.id not in answered, f"{asked.summary!r} was answered and is asked again"
-            assert asked.id not in denied, f"{asked.summary!r} was denied and is asked again"
-            answer = (answers or {})[asked.summary]
+        outcome = _run(executor, request, context, is_async=tool.is_async)
+        if isinstance(outcome, ToolOutcome):
+            return outcome
+        # JSON and back, because a stored token is read from JSON.
+        token = msgspec.json.decode(msgspec.json.encode(outcome.token))
+        for question in outcome.requests:
+            summary = question.summary
+            assert summary in (answers or {}), f"there is no answer to {summary!r}; add it"
+            assert question.id not in answered, f"{summary!r} was answered and is asked again"
+            assert question.id not in denied, f"{summary!r} was denied and is asked again"
+            answer = (answers or {})[summary]
             if not isinstance(answer, Deny):
-                answered[asked.id] = answer
+                answered[question.id] = answer
                 continue
-            denied[asked.id] = answer.reason
-            if not found.takes_denials:
+            denied[question.id] = answer.reason
+            if not outcome.takes_denials:
                 failure = ToolFailure.PERMISSION_DENIED
                 return ToolOutcome(error_result(request.call_id, answer.reason, failure))
 
@@ -102,39 +106,41 @@ def check_tool(
     *,
     dependencies: Mapping[type[Any], object] | None = None,
 ) -> ToolOutcome:
-    """Check the laws of the contract on one call that should go well; it is really run, once.
+    """Check that a tool follows the rules of the contract, with one call that should succeed.
+
+    The tool is really run, once.
 
     Args:
         tool: The tool.
-        arguments: Arguments that it accepts.
-        dependencies: What the tool gets from `ToolContext.get`.
+        arguments: Valid arguments.
+        dependencies: The objects that the tool gets from `ToolContext.get`, by type.
 
     Returns:
-        What came of the call, for checks of one's own.
+        The outcome of the call, for your own checks.
 
     Raises:
-        AssertionError: It says which law is broken.
+        AssertionError: A rule is broken; the message says which.
     """
     spec = tool.spec
-    assert is_tool_name(spec.name), f"{spec.name!r} is no name that every provider takes"
-    assert spec.description.strip(), "a model needs a description to know when to call it"
-    assert spec.input_schema.get("type") == "object", "the schema of the arguments is no object"
+    assert is_tool_name(spec.name), f"{spec.name!r} is not a valid tool name"
+    assert spec.description.strip(), "the tool has no description for the model"
+    assert spec.input_schema.get("type") == "object", "the schema is not of type object"
     assert canonical_json(tool.spec) == canonical_json(spec), "the spec changes between calls"
 
-    given: dict[str, JsonValue] = dict(arguments or {})
-    before = deepcopy(given)
-    tool.bind(given)
-    assert given == before, "bind changes the arguments, which belong to the transcript"
+    json_input: dict[str, JsonValue] = dict(arguments or {})
+    before = deepcopy(json_input)
+    tool.bind(json_input)
+    assert json_input == before, "bind changes the arguments, which belong to the transcript"
 
-    request = ToolInvocation(ToolCallId("call-1"), spec.name, given)
-    first, second = ([approval_id(one) for one in tool.permissions(request)] for _ in range(2))
+    request = ToolInvocation(ToolCallId("call-1"), spec.name, json_input)
+    first, second = (list(map(approval_id, tool.permissions(request))) for _ in range(2))
     assert first == second, "the permission requests differ for the same call"
 
     context = ToolContext(request, dependencies=dependencies)
     outcome = _run(Executor([tool]), request, context, is_async=tool.is_async)
-    assert isinstance(outcome, ToolOutcome), "the call suspends; see call_tool for how to answer"
+    assert isinstance(outcome, ToolOutcome), "the call suspends; use call_tool and pass answers"
     result = outcome.result
-    assert given == before, "invoke changes the arguments, which belong to the transcript"
+    assert json_input == before, "invoke changes the arguments, which belong to the transcript"
     assert not result.is_error, f"the call failed: {result.output}"
     assert _RESULT.decode(msgspec.json.encode(result)) == result, "the result is not plain JSON"
     return outcome
@@ -146,31 +152,32 @@ def _run(
     if not is_async:
         return executor.run_blocking(request, context)
 
-    import asyncio  # only where an async tool is tested
+    import asyncio  # imported late, because only async tools need it
 
-    return asyncio.run(executor.run(request, context, to_thread=_here))
+    return asyncio.run(executor.run(request, context, to_thread=_call_directly))
 
 
 class RecordingPolicy:
-    """A policy that says what it is told to, and remembers what it was asked."""
+    """A policy with preset decisions, which records the requests it gets."""
 
     def __init__(self, decisions: Mapping[str, Decision | None] | None = None) -> None:
-        """Make it.
+        """Make a policy.
 
         Args:
-            decisions: By kind of request; other kinds are allowed.
+            decisions: Decisions by kind of request; other kinds are allowed.
         """
-        self.asked: list[PermissionRequest] = []
+        self.requests: list[PermissionRequest] = []
+        """All requests, in order."""
         self._decisions = decisions or {}
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
-        """Decide by the request's kind."""
-        self.asked.append(request)
+        """Decide by the kind of the request."""
+        self.requests.append(request)
         return self._decisions.get(request.kind, Allow())
 
 
 class ScriptedTool:
-    """A tool without a function: it takes anything and answers what it is told to, in turn."""
+    """A tool that accepts any arguments and returns preset answers, in order."""
 
     is_async = False
 
@@ -183,38 +190,38 @@ class ScriptedTool:
         permissions: Iterable[PermissionRequest] = (),
         inline: bool = True,
     ) -> None:
-        """Make it.
+        """Make a tool.
 
         Args:
-            name: Its name.
-            answers: What the calls return; an exception is raised instead. The last one
-                stays for all further calls.
-            annotations: What it says of itself; nothing by default.
-            permissions: What each call asks for.
-            inline: Whether it runs on the thread of the event loop.
+            name: The tool's name.
+            answers: The return values of the calls, in order; exceptions are raised. All further
+                calls return the last one.
+            annotations: The tool's annotations; by default those of `ToolAnnotations()`.
+            permissions: The permissions that each call needs.
+            inline: Whether the tool runs on the thread of the event loop.
         """
         self.spec = ToolSpec(
             name,
-            f"Answers what the test {name!r} wants.",
+            f"Returns preset answers as {name!r}.",
             input_schema={"type": "object"},
             annotations=annotations or ToolAnnotations(),
         )
         self.inline = inline
         self.calls: list[dict[str, JsonValue]] = []
-        """The arguments of all calls, in the order in which they ran."""
+        """The arguments of all calls, in order."""
         self._answers = list(answers)
         self._permissions = tuple(permissions)
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
-        """Ask for what it was told to ask for."""
+        """Return the preset permissions."""
         return self._permissions
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
-        """Take anything."""
-        return dict(given)
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
+        """Accept any arguments."""
+        return dict(arguments)
 
     def invoke(self, arguments: dict[str, JsonValue], context: ToolContext, /) -> object:
-        """Give the next answer."""
+        """Return or raise the next answer."""
         self.calls.append(arguments)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, BaseException):
@@ -222,5 +229,5 @@ class ScriptedTool:
         return answer
 
 
-async def _here(function: Callable[[], T], /) -> T:
+async def _call_directly(function: Callable[[], T], /) -> T:
     return function()

@@ -38,7 +38,7 @@ from agentkit_tools_core._execution._preflight import (
 from agentkit_tools_core._execution._run import Run, ToThread
 from agentkit_tools_core._outputs._limits import OutputLimits
 from agentkit_tools_core._sources._registry import ToolRegistry
-from agentkit_tools_core._sources._wrappers import ToolSource, hidden_specs
+from agentkit_tools_core._sources._source import ToolSource, hidden_specs
 from agentkit_tools_core.sync import run_at_once
 
 MAX_DEPTH: Final = 16

@@ -1,1 +1,1 @@
-"""Rules that allow, ask or deny: paths, commands, kinds of permission."""
+"""Ready-made policies: paths, commands, MCP servers, kinds of permission, and rules."""

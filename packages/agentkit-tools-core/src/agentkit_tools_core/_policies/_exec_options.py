@@ -1,6 +1,7 @@
-"""Programs that mostly do something harmless, and run others when an option says so.
+"""Options that make otherwise harmless programs run other programs.
 
-Those that agents meet most; it is no complete list, and no program promises to grow no more.
+These are the programs that agents use most. The list is not complete, and new versions of a program
+may have new options.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from agentkit_core.values import Record
 
 class _Options(Record, frozen=True):
     exact: frozenset[str] = frozenset()
-    """Words that are such an option."""
+    """Whole words that are such an option."""
     long: tuple[str, ...] = ()
-    """Such options with two dashes; many programs take beginnings of them, too."""
+    """Options with two dashes; many programs accept abbreviations of them."""
     short: str = ""
-    """Letters of such options, alone or in one word with others."""
+    """Letters of options, alone or combined with other letters in one word."""
     leading: frozenset[str] = frozenset()
-    """Beginnings of words that are such an option before the first word that is none."""
+    """Prefixes of options that count only before the first word that is not an option."""
     bare_letters: bool = False
-    """Whether the first word may be letters of options without a dash."""
+    """Whether the first word may consist of option letters without a dash."""
     reads_code: bool = False
-    """Whether a shell's own form of it looks for `$(…)` in its words."""
+    """Whether the shell's built-in version evaluates `$(…)` in its arguments."""
 
 
 _GIT: Final = _Options(
@@ -47,7 +48,7 @@ _TAR: Final = _Options(
     bare_letters=True,
 )
 _TEST: Final = _Options(short="v", reads_code=True)
-"""`test -v 'x[$(reboot)]'` and `printf -v` run what stands in a subscript."""
+"""`test -v 'x[$(reboot)]'` and `printf -v` run the command in a subscript."""
 _OPTIONS: Final = {
     "[": _TEST,
     "fd": _FD,
@@ -68,7 +69,7 @@ _OPTIONS: Final = {
 
 
 def has_running_options(name: str) -> bool:
-    """Whether a program of that base name is known to have options that run another."""
+    """Whether a program is known to have options that run other programs."""
     return name in _OPTIONS
 
 
@@ -85,13 +86,13 @@ def runs_by_option(name: str, words: Sequence[str]) -> bool:
     leading = True
     for at, word in enumerate(words):
         leading = leading and word.startswith("-")
-        if leading and any(word.startswith(one) for one in options.leading):
+        if leading and any(word.startswith(prefix) for prefix in options.leading):
             return True
         if word in options.exact or (options.reads_code and not {*"$`"}.isdisjoint(word)):
             return True
         if word.startswith("--"):
-            given = word.partition("=")[0]
-            if len(given) > len("--") and any(one.startswith(given) for one in options.long):
+            option = word.partition("=")[0]
+            if len(option) > len("--") and any(long.startswith(option) for long in options.long):
                 return True
             continue
         may_be_letters = word.startswith("-") or (at == 0 and options.bare_letters)

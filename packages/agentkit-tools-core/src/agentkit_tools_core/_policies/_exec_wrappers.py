@@ -1,7 +1,7 @@
-"""Programs that run other programs, and what stands behind them.
+"""Finds the commands that a command runs through programs such as `env`, `sudo`, `timeout`, `sh`.
 
-`env`, `sudo`, `timeout` and their like take a command as their last arguments, a shell takes a
-line after `-c`. Options that are not known here leave the command unknown, too.
+Such wrappers take a command as their last arguments; a shell takes a line after `-c`. With an
+option that is unknown here, the inner command is unknown too.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from typing import Final
 
 from agentkit_core.values import Record
 from agentkit_tools_core._policies._exec_options import has_running_options, runs_by_option
-from agentkit_tools_core._policies._shell_line import commands_of
+from agentkit_tools_core._policies._shell_line import parse_line
 
 
 class Commands(Record, frozen=True):
-    """All that a command runs, as far as it can be seen.
+    """All commands that a command runs, as far as they can be determined.
 
     Attributes:
-        seen: The words of each command: first the whole, then what it runs, and what that runs.
-        shells: Which of them only stand for the lines that they run, by their place in `seen`.
-        set_keys: Environment variables that are set on the way.
-        all_seen: Whether there is nothing else that may run.
+        commands: The words of each command: first the command itself, then those that it runs.
+        shells: The positions in `commands` of shells that only run a line.
+        set_keys: The environment variables that the commands set.
+        complete: Whether nothing else can run.
     """
 
-    seen: tuple[tuple[str, ...], ...]
+    commands: tuple[tuple[str, ...], ...]
     shells: frozenset[int] = frozenset()
     set_keys: frozenset[str] = frozenset()
-    all_seen: bool = True
+    complete: bool = True
 
 
 class _Options(Record, frozen=True):
     bare: str = ""
     """Letters of options without a value."""
     valued: str = ""
-    """Letters of options that take one."""
+    """Letters of options with a value."""
     words: int = 0
-    """How many words stand before the command."""
+    """The number of words before the command."""
     assigns: bool = False
-    """Whether `NAME=value` may stand before it."""
+    """Whether `NAME=value` may come before the command."""
 
 
 Names = Callable[[str], Set[str]]
-"""Says by which base names a program goes, its own and those of the file that it leads to."""
+"""Returns all base names of a program: its own, and those of the file that it leads to."""
 
 MULTI_CALL: Final = frozenset({"busybox", "coreutils", "toybox"})
-"""One file that is many programs by many names: what a name leads to says nothing."""
+"""Files that contain many programs: the file alone does not tell which program runs."""
 _MAX_DEPTH: Final = 8
 _WRAPPERS: Final = {
     "busybox": _Options(),
@@ -67,7 +67,7 @@ _WRAPPERS: Final = {
 }
 _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"})
 _SHELL_FLAGS: Final = re.compile(r"-[eiluvx]*(?P<line>c?)[eiluvx]*")
-_NOT_SEEN_THROUGH: Final = frozenset(
+_OPAQUE: Final = frozenset(
     [
         "-",
         ".",
@@ -162,57 +162,57 @@ _NOT_SEEN_THROUGH: Final = frozenset(
         "zmodload",
     ]
 )
-"""Programs that run what they are told to in ways that are not read here, and words of shells that
-change what later words mean or run what stands in one (`read 'x[$(reboot)]'`)."""
-_RUNNING: Final = _NOT_SEEN_THROUGH.union(_WRAPPERS, _SHELLS)
-_FED: Final = "\ufffd"
-"""Stands for the words that `xargs` reads."""
+"""Programs that run others in ways that are not analysed here, and words of shells that change the
+meaning of later words or run a command in an argument (`read 'x[$(reboot)]'`)."""
+_RUNNERS: Final = _OPAQUE.union(_WRAPPERS, _SHELLS)
+_XARGS_INPUT: Final = "\ufffd"
+"""Stands for the words that `xargs` reads from its input."""
 _SUFFIX: Final = re.compile(r"\.(?:exe|com|bat|cmd)\Z", re.IGNORECASE)
 
 
 def base_name(program: str) -> str:
-    """Say what a program is called, without its folder and without `.exe`, in small letters."""
+    """Return the name of a program without its folder and without `.exe`, in lower case."""
     return _SUFFIX.sub("", re.split(r"[/\\]", program)[-1]).casefold()
 
 
 def unwrap(argv: tuple[str, ...], names: Names, *, depth: int = _MAX_DEPTH) -> Commands:
-    """Find all that a command runs.
+    """Find all commands that a command runs.
 
     Args:
-        argv: The program and its arguments, at least the program.
-        names: Says by which names programs go.
-        depth: How many programs may stand inside each other.
+        argv: The program and its arguments; at least the program.
+        names: Returns the names of a program.
+        depth: How deeply commands may be nested.
     """
     name = base_name(argv[0])
-    unseen = Commands((argv,), all_seen=False)
-    if name in _NOT_SEEN_THROUGH or depth == 0:
-        return unseen
+    incomplete = Commands((argv,), complete=False)
+    if name in _OPAQUE or depth == 0:
+        return incomplete
     if name in _SHELLS:
-        lines = _line_of(argv)
+        lines = _parse_shell(argv)
         if lines is None:
-            return unseen
-        return _with_inner(argv, [tuple(one) for one in lines], names, depth, reads_line=True)
+            return incomplete
+        return _with_inner(argv, [tuple(words) for words in lines], names, depth, is_shell=True)
     options = _WRAPPERS.get(name)
     if options is None:
-        # A link to a shell is a shell, by a name that says nothing of it.
-        for one in names(argv[0]) - MULTI_CALL:
-            if one in _RUNNING or runs_by_option(one, argv[1:]):
-                return unseen
+        # A link to a shell is a shell too, whatever its name.
+        for other_name in names(argv[0]) - MULTI_CALL:
+            if other_name in _RUNNERS or runs_by_option(other_name, argv[1:]):
+                return incomplete
         return Commands((argv,))
-    found = _behind(argv[1:], options)
-    if found is None:
-        return unseen
-    inner, keys = found
+    wrapped = _wrapped_command(argv[1:], options)
+    if wrapped is None:
+        return incomplete
+    inner, keys = wrapped
     if not inner:
         return Commands((argv,), set_keys=keys)
     if name != "xargs":
         return _with_inner(argv, [inner], names, depth, keys)
-    # More words come from where nobody can look now: they may be a command, or options that run
-    # one.
-    fed = _with_inner(argv, [(*inner, _FED)], names, depth)
-    if any(one[0] == _FED or has_running_options(base_name(one[0])) for one in fed.seen):
-        return unseen
-    return fed
+    # Further words come from the input: they may be a command, or options that run one.
+    result = _with_inner(argv, [(*inner, _XARGS_INPUT)], names, depth)
+    programs = [command[0] for command in result.commands]
+    if any(word == _XARGS_INPUT or has_running_options(base_name(word)) for word in programs):
+        return incomplete
+    return result
 
 
 def _with_inner(
@@ -222,24 +222,27 @@ def _with_inner(
     depth: int,
     keys: frozenset[str] = frozenset(),
     *,
-    reads_line: bool = False,
+    is_shell: bool = False,
 ) -> Commands:
-    seen = [argv]
-    shells = {0} if reads_line else set[int]()
-    all_seen = True
-    for one in inner:
-        below = unwrap(one, names, depth=depth - 1)
-        shells |= {len(seen) + at for at in below.shells}
-        seen += below.seen
-        keys |= below.set_keys
-        all_seen = all_seen and below.all_seen
-    return Commands(tuple(seen), frozenset(shells), keys, all_seen)
+    commands = [argv]
+    shells = {0} if is_shell else set[int]()
+    complete = True
+    for command in inner:
+        nested = unwrap(command, names, depth=depth - 1)
+        shells |= {len(commands) + at for at in nested.shells}
+        commands += nested.commands
+        keys |= nested.set_keys
+        complete = complete and nested.complete
+    return Commands(tuple(commands), frozenset(shells), keys, complete)
 
 
-def _behind(
+def _wrapped_command(
     words: tuple[str, ...], options: _Options
 ) -> tuple[tuple[str, ...], frozenset[str]] | None:
-    """Find the command behind options; None where one is not known. Empty if there is none."""
+    """Find the command after the options of a wrapper, and the variables that are set.
+
+    None if there is an unknown option; an empty command if there is none.
+    """
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
         word = words[at]
@@ -257,20 +260,20 @@ def _behind(
     while options.assigns and at < len(words) and "=" in words[at]:
         keys.add(words[at].partition("=")[0])
         at += 1
-    # `env - rm` runs `rm`, and `sudo` goes on with options.
-    return (
-        None if words[at : at + 1] and words[at].startswith("-") else (words[at:], frozenset(keys))
-    )
+    # `env - rm` runs `rm`, and `sudo` accepts options after variables.
+    if words[at : at + 1] and words[at].startswith("-"):
+        return None
+    return words[at:], frozenset(keys)
 
 
-def _line_of(argv: tuple[str, ...]) -> list[list[str]] | None:
-    """Read the line that a shell is given; None where there is none, or it is not understood."""
+def _parse_shell(argv: tuple[str, ...]) -> list[list[str]] | None:
+    """Return the commands in the line of a shell; None if there is no line or it is unclear."""
     for at, word in enumerate(argv[1:], start=1):
-        found = _SHELL_FLAGS.fullmatch(word)
-        if found is None:
-            return None  # a script, or an option that is not known
-        if found["line"]:
+        flags = _SHELL_FLAGS.fullmatch(word)
+        if flags is None:
+            return None  # a script, or an unknown option
+        if flags["line"]:
             line = argv[at + 1 : at + 2]
-            # What looks like an option is one, and the line comes after it.
-            return commands_of(line[0]) if line and line[0][:1] not in ("-", "+") else None
+            # A word that looks like an option is an option; the line would come after it.
+            return parse_line(line[0]) if line and line[0][:1] not in ("-", "+") else None
     return None

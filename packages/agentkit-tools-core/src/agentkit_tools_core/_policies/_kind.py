@@ -1,4 +1,4 @@
-"""Policies for servers of the Model Context Protocol, and for kinds of any name."""
+"""Policies for servers of the Model Context Protocol (MCP), and for any kinds of permission."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     PolicyFacts,
 )
-from agentkit_tools_core._policies._path import UnlistedAction, listed
+from agentkit_tools_core._policies._path import UnlistedAction, entries_of
 
 _ALLOW: Final = Allow()
 
 
 class McpPolicy(Record, frozen=True, kw_only=True):
-    """Decides requests of the kinds `mcp.*`; of others it has no opinion.
+    """Decides requests of the kinds `mcp.*`; it has no opinion on others.
 
-    In this order: a denied server is denied; a right that is not listed is denied; a server that
-    is not trusted is asked for, or denied; all else is allowed.
+    The rules, in order: requests to denied servers are denied; authorization scopes that are not
+    listed are denied; for servers that are not trusted, `untrusted` applies; the rest is allowed.
 
     Attributes:
-        trusted: Names of servers. Empty means that all are trusted.
-        denied: Names of servers that must not be used.
-        auth_scopes: Rights that may be used. Empty means none.
+        trusted: The names of trusted servers; empty means that all are trusted.
+        denied: The names of servers that must not be used.
+        auth_scopes: The authorization scopes that may be used; empty means none.
+        untrusted: The decision about servers that are not trusted.
     """
 
     trusted: Sequence[str] = ()
@@ -42,23 +43,25 @@ class McpPolicy(Record, frozen=True, kw_only=True):
         """Check the lists.
 
         Raises:
-            TypeError: A list is a single text, or an entry is none.
-            ValueError: An entry is empty, a server is trusted and denied, or `untrusted` is no
-                `UnlistedAction`.
+            TypeError: A list is a single string, or an entry is not a string.
+            ValueError: An entry is empty, a server is both trusted and denied, or `untrusted` is
+                not an `UnlistedAction`.
         """
         for name in ("trusted", "denied", "auth_scopes"):
-            force_setattr(self, name, _texts(name, getattr(self, name)))
+            force_setattr(self, name, _strings_of(name, getattr(self, name)))
         if both := {*self.trusted} & {*self.denied}:
-            raise ValueError(f"trusted and denied both hold {min(both)!r}")
+            raise ValueError(
+                f"the server {min(both)!r} is both trusted and denied; remove it from one list"
+            )
         force_setattr(self, "untrusted", UnlistedAction(self.untrusted))
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
-        """Decide by the server's name, and the right's."""
+        """Decide about a request, by the names of the server and the scope."""
         if not request.kind.startswith("mcp."):
             return None
         server = request.metadata.get("mcp.server")
         if not isinstance(server, str):
-            return Deny(f"a {request.kind} request names no server", "unknown_request")
+            return Deny(f"a {request.kind} request has no server", "unknown_request")
         if server in self.denied:
             return Deny(f"the server {server} is not allowed", "server_not_trusted")
         if request.kind == "mcp.use_auth_scope":
@@ -75,12 +78,15 @@ class McpPolicy(Record, frozen=True, kw_only=True):
 class KindPolicy(Record, frozen=True, kw_only=True):
     """Decides requests by their kind alone.
 
-    An entry is a kind, or the words that kinds begin with and a `*`: `custom.*` covers
-    `custom.publish` and `custom.mail.send`, not `customer.x`. What is denied is denied; of what
-    is allowed and what is asked for, the longest entry that covers the kind counts.
+    An entry is a kind, or a prefix and `*`: `custom.*` covers `custom.publish` and
+    `custom.mail.send`, but not `customer.x`. Denied kinds are always denied. Between `allowed` and
+    `asks`, the longest entry that covers the kind decides.
 
     Attributes:
-        other: What is said of kinds that no entry covers; None is no opinion.
+        allowed: Kinds that are allowed.
+        denied: Kinds that are denied.
+        asks: Kinds that a person has to approve.
+        other: The decision about kinds that no entry covers; None means no opinion.
     """
 
     allowed: Sequence[str] = ()
@@ -92,37 +98,41 @@ class KindPolicy(Record, frozen=True, kw_only=True):
         """Check the lists.
 
         Raises:
-            TypeError: A list is a single text, an entry is none, or `other` is no decision.
-            ValueError: An entry is empty, has a `*` that is not its last word, or stands in
-                two lists.
+            TypeError: A list is a single string, an entry is not a string, or `other` is not a
+                decision.
+            ValueError: An entry is empty, has a `*` that is not its last word, or is in two lists.
         """
         seen: set[str] = set()
         for name in ("allowed", "denied", "asks"):
-            entries = _texts(name, getattr(self, name))
+            entries = _strings_of(name, getattr(self, name))
             force_setattr(self, name, entries)
-            for one in entries:
-                if "*" in one.removesuffix(".*") and one != "*":
-                    raise ValueError(f"{name} holds {one!r}; a * is the last word, behind a dot")
-                if one in seen:
-                    raise ValueError(f"{one!r} stands in two lists, or twice")
-                seen.add(one)
+            for entry in entries:
+                if "*" in entry.removesuffix(".*") and entry != "*":
+                    raise ValueError(
+                        f"{name} contains {entry!r}; use * only as the last word, after a dot"
+                    )
+                if entry in seen:
+                    raise ValueError(f"{entry!r} is listed twice; remove one of the entries")
+                seen.add(entry)
         if self.other is not None and not isinstance(self.other, Allow | Ask | Deny):
-            raise TypeError(f"other is Allow(), Ask(), Deny(…) or None, not {self.other!r}")
+            raise TypeError(
+                f"other={self.other!r} is not a decision; use Allow(), Ask(), Deny(…) or None"
+            )
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
-        """Decide by the kind."""
+        """Decide about a request by its kind."""
         kind = request.kind
         if _longest(self.denied, kind):
             return Deny(f"{kind} is not allowed", "kind_not_allowed")
-        allowed, asked = _longest(self.allowed, kind), _longest(self.asks, kind)
-        if not allowed and not asked:
+        allowed, asks = _longest(self.allowed, kind), _longest(self.asks, kind)
+        if not allowed and not asks:
             return self.other
-        return _ALLOW if allowed > asked else Ask(f"{kind} has to be asked for")
+        return _ALLOW if allowed > asks else Ask(f"{kind} has to be approved")
 
 
 def _longest(entries: Sequence[str], kind: str) -> int:
-    """The length of the longest entry that covers a kind, its * not counted; 0 if none does."""
-    return max((1 + len(one.rstrip("*")) for one in entries if _covers(one, kind)), default=0)
+    """The length of the longest entry that covers a kind, without its * and plus 1; 0 if none."""
+    return max((1 + len(entry.rstrip("*")) for entry in entries if _covers(entry, kind)), default=0)
 
 
 def _covers(entry: str, kind: str) -> bool:
@@ -131,12 +141,12 @@ def _covers(entry: str, kind: str) -> bool:
     return entry == kind
 
 
-def _texts(name: str, given: object) -> tuple[str, ...]:
-    found = []
-    for one in listed(name, given):
-        if not isinstance(one, str):
-            raise TypeError(f"{name} holds {one!r}, which is no text")
-        if not one:
-            raise ValueError(f"{name} holds an empty entry")
-        found.append(one)
-    return tuple(found)
+def _strings_of(name: str, setting: object) -> tuple[str, ...]:
+    strings = []
+    for entry in entries_of(name, setting):
+        if not isinstance(entry, str):
+            raise TypeError(f"{name} contains {entry!r}, which is not a string")
+        if not entry:
+            raise ValueError(f"{name} contains an empty string; remove it")
+        strings.append(entry)
+    return tuple(strings)

@@ -1,4 +1,4 @@
-"""Where a path leads, links followed, and whether that is inside a folder.
+"""Resolves paths and links, compares paths, and opens files safely inside a folder.
 
 Paths are compared name by name, never as strings: `/w/app-evil` is not inside `/w/app`.
 """
@@ -16,30 +16,30 @@ from agentkit_core import AgentkitError
 
 _MAX_LINKS: Final = 40
 _PROCESS_DEPTH: Final = 3
-"""The parts of `/proc/1`. The links below one say a path, and lead to what is open: in another
-tree of files (`root`), or deleted since."""
+"""The number of parts of `/proc/1`. Links below such a folder name a path but lead to an open file,
+which may be in another file tree (`root`) or deleted."""
 
 
 class UnresolvablePath(AgentkitError):
-    """Nobody can say where a path leads; the message says why, and a model may read it."""
+    """A path cannot be resolved; the message says why, in words for a model."""
 
 
 def resolve_path(path: str | os.PathLike[str], *, follow_last: bool = True) -> Path:
-    """Say where a path leads: absolute, without links, `.` and `..`.
+    """Resolve a path: the result is absolute and contains no links, no `.` and no `..`.
 
-    What is not there (yet) is kept as it is written, behind the last folder that is there. A
-    link to nowhere is followed too, for whoever writes to it creates what it names.
+    Names that do not exist are kept as they are, after the last existing folder. A link to a path
+    that does not exist is followed too, because writing to the link would create that path.
 
     Args:
-        path: The path; a relative one is read from where the process stands.
-        follow_last: Whether a link in last place is followed; if not, it is the link itself.
+        path: The path; a relative one starts at the current folder of the process.
+        follow_last: Whether a link at the end is followed; otherwise the result is the link itself.
 
     Raises:
-        UnresolvablePath: `..` stands behind something that is no folder: what it means changes
-            once the folder is made. Or links go in a circle or through what a process has open
-            (`/proc/1/root`), or a folder may not be read, or it is no path at all.
+        UnresolvablePath: `..` follows something that is not a folder (its meaning would change if
+            that folder were created), links form a cycle or lead through files that a process has
+            open (`/proc/1/root`), a folder cannot be read, or the path is not valid.
     """
-    # Not `absolute` of a normalized path: `link/..` is not where the link is.
+    # Normalizing first would be wrong: `link/..` is not the folder that contains the link.
     whole = Path(path) if os.path.isabs(path) else Path(_current_folder(), path)  # noqa: PTH117
     here = Path(whole.parts[0].replace("//", "/")) if whole.parts else whole
     left = list(reversed(whole.parts[1:]))
@@ -49,7 +49,7 @@ def resolve_path(path: str | os.PathLike[str], *, follow_last: bool = True) -> P
         name = left.pop()
         if name == "..":
             if missing is not None:
-                raise UnresolvablePath(f"'..' stands behind {missing!r}, which is no folder")
+                raise UnresolvablePath(f"'..' follows {missing!r}, which is not a folder")
             here = here.parent
             continue
         here = here / name
@@ -62,7 +62,7 @@ def resolve_path(path: str | os.PathLike[str], *, follow_last: bool = True) -> P
             continue
         links += 1
         if links > _MAX_LINKS:
-            raise UnresolvablePath("its links go in a circle")
+            raise UnresolvablePath("its links form a cycle")
         jump = Path(here.parent, target)
         if Path(target).is_absolute():
             here, names = Path(jump.parts[0].replace("//", "/")), jump.parts[1:]
@@ -73,23 +73,23 @@ def resolve_path(path: str | os.PathLike[str], *, follow_last: bool = True) -> P
 
 
 def is_within(path: Path, root: Path) -> bool:
-    """Whether a resolved path is a resolved folder, or inside it, by its names."""
+    """Whether a resolved path equals a resolved folder or is inside it, name by name."""
     return path.parts[: len(root.parts)] == root.parts
 
 
 def touches(path: Path, root: Path) -> bool:
-    """Whether a resolved path is, or is inside, what is found at a resolved one.
+    """Whether a resolved path is, or is inside, the file or folder at another resolved path.
 
-    The same file by another name counts: a name in other letters where the file system does not
-    tell them apart, or a second link to one file. While nothing is found there, every spelling
-    counts, for nobody can say which of them will be the same.
+    Other names of the same file count: a name in other letters, if the file system ignores case,
+    and a hard link. If nothing exists at `root`, every spelling counts, because it is unknown which
+    ones will be the same file.
     """
     if is_within(path, root):
         return True
-    known = _identity(root)
-    if known is None:
+    root_identity = _identity(root)
+    if root_identity is None:
         return is_within(_folded(path), _folded(root))
-    return any(known == _identity(one) for one in (path, *path.parents))
+    return any(root_identity == _identity(folder) for folder in (path, *path.parents))
 
 
 def open_checked(
@@ -98,66 +98,69 @@ def open_checked(
     flags: int = os.O_RDONLY,
     mode: int = 0o666,
 ) -> int:
-    """Open a file inside a folder, wherever anyone bends links meanwhile.
+    """Open a file inside a folder, even if another process changes links at the same time.
 
-    The path is resolved first, so links that stay inside are followed; then each folder on the
-    way is opened in the one before without following a link, so that a link put in place since
-    leads nowhere. Pipes and devices are not opened, for they make the caller wait, or more.
+    The path is resolved first, so links that stay inside the folder are followed. Then each folder
+    on the way is opened relative to the one before, without following links, so that a new link has
+    no effect. Pipes and devices are not opened, because opening them can block or have effects.
 
-    A hard link is the file itself: one that somebody has put in the folder is opened.
+    A hard link in the folder is opened like any file.
 
     Args:
-        path: The file, or a folder; a relative path is read from `root`.
-        root: The folder that it must be in.
+        path: The file, or a folder; a relative path starts at `root`.
+        root: The folder that must contain it.
         flags: As for `os.open`.
-        mode: As for `os.open`, for a file that is made.
+        mode: As for `os.open`, for a new file.
 
     Returns:
-        A file descriptor, the caller's to close.
+        A file descriptor; the caller has to close it.
 
     Raises:
-        PermissionError: It leads out of the folder, or nobody can say where it leads, or it is
-            neither a file nor a folder.
-        OSError: As `os.open` raises; `ELOOP` or `ENOTDIR` for a link put in place since.
-        NotImplementedError: The operating system cannot open a file relative to a folder.
+        PermissionError: The path leads out of the folder or cannot be resolved, or it is neither a
+            file nor a folder.
+        OSError: As `os.open` raises; `ELOOP` or `ENOTDIR` for a link that is new.
+        NotImplementedError: The operating system cannot open files relative to a folder.
     """
     if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
-        raise NotImplementedError("this operating system opens no file relative to a folder")
+        raise NotImplementedError(
+            "this operating system cannot open files relative to a folder; check the path with "
+            "resolve_path and is_within, and open it with os.open"
+        )
     try:
         real_root = resolve_path(root)
-        found = resolve_path(Path(real_root, path))
+        resolved = resolve_path(Path(real_root, path))
     except UnresolvablePath as error:
         raise PermissionError(errno.EACCES, str(error), os.fspath(path)) from None
-    if not is_within(found, real_root) or found == real_root:
-        raise PermissionError(errno.EACCES, f"is no file inside {real_root}", os.fspath(path))
-    *folders, name = found.parts[len(real_root.parts) :]
+    if not is_within(resolved, real_root) or resolved == real_root:
+        raise PermissionError(errno.EACCES, f"is not inside {real_root}", os.fspath(path))
+    *folders, name = resolved.parts[len(real_root.parts) :]
     at = os.open(real_root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         for folder in folders:
             inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
             os.close(at)
             at = inner
-        # Not blocking, for to open a pipe is to wait for its other end.
-        opened = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode, dir_fd=at)
+        # Without blocking, because opening a pipe waits for its other end.
+        descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode, dir_fd=at)
     finally:
         os.close(at)
     try:
-        kind = os.fstat(opened).st_mode
+        kind = os.fstat(descriptor).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             raise PermissionError(errno.EACCES, "is neither a file nor a folder", os.fspath(path))
         if not flags & (os.O_NONBLOCK | getattr(os, "O_PATH", 0)):
-            os.set_blocking(opened, True)
+            os.set_blocking(descriptor, True)
     except BaseException:
-        os.close(opened)
+        os.close(descriptor)
         raise
-    return opened
+    return descriptor
 
 
 def _current_folder() -> str:
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError as error:
-        raise UnresolvablePath("the current folder is gone, and the path is relative") from error
+        raise UnresolvablePath("it is relative, and the current folder does not exist") from error
 
 
 def _link_at(path: Path) -> str | None:
@@ -165,15 +168,15 @@ def _link_at(path: Path) -> str | None:
         target = os.readlink(path)  # noqa: PTH115, a Path would lose a trailing `..`
     except FileNotFoundError:
         return None
-    except ValueError as error:  # a NUL, or letters that no file name can have
-        raise UnresolvablePath("it is no path") from error
+    except ValueError as error:  # a NUL, or characters that a file name cannot have
+        raise UnresolvablePath("it is not a valid path") from error
     except OSError as error:
-        # EINVAL is how a file that is no link answers.
+        # EINVAL means that the file is not a link.
         if error.errno in (errno.EINVAL, errno.ENOTDIR):
             return None
-        raise UnresolvablePath(f"it cannot be followed: {error.strerror}") from error
+        raise UnresolvablePath(f"it cannot be resolved: {error.strerror}") from error
     if path.parts[:2] == ("/", "proc") and len(path.parts) > _PROCESS_DEPTH:
-        raise UnresolvablePath("it leads through what a process has open, not where it says")
+        raise UnresolvablePath("it leads through a file that a process has open")
     return target
 
 
@@ -190,7 +193,7 @@ def _folded(path: Path) -> Path:
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

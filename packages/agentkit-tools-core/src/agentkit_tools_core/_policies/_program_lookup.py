@@ -1,4 +1,4 @@
-"""Which file a program's name finds, and by which names that file goes."""
+"""Finds the file of a program, and all names that lead to it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _MAX_LINKS: Final = 40
 
 
 def is_found_by_name(program: str, name: str, folder: Path) -> bool:
-    """Whether a program is what a name finds, and has that name: many may lead to one file.
+    """Whether a program is the file that a name finds, and has that name itself.
 
     Args:
-        program: A name, or a path.
-        name: The name, or the absolute path, that is meant.
-        folder: The folder that it is run in.
+        program: The name or path of the program.
+        name: The name or absolute path to compare with.
+        folder: The folder that the program runs in.
     """
-    found = find_program(program, folder)
+    file = find_program(program, folder)
     if program == name and "/" not in program and "\\" not in program:
-        # Not found, it runs nothing; unless it is found where nobody can look now.
-        return found is not None or _absolute_path() == os.get_exec_path()
-    meant = find_program(name, folder)
-    return found is not None and found == meant and base_name(program) == base_name(name)
+        # A program that does not exist runs nothing, unless a relative folder of PATH contains it.
+        return file is not None or _absolute_path() == os.get_exec_path()
+    expected = find_program(name, folder)
+    return file is not None and file == expected and base_name(program) == base_name(name)
 
 
 def find_program(program: str, folder: Path) -> Path | None:
-    """Find the file that a program's name leads to, links followed; None where there is none."""
+    """Return the file of a program, with links resolved; None if there is none."""
     at = _at(program, folder)
     if at is None:
         return None
@@ -43,19 +43,19 @@ def find_program(program: str, folder: Path) -> Path | None:
 def _at(program: str, folder: Path) -> Path | None:
     if "/" in program or os.path.isabs(program):  # noqa: PTH117
         return folder / program
-    import shutil  # takes long to load, and few processes ask for a command
+    import shutil  # takes long to import, and few processes need it
 
-    found = shutil.which(program, path=os.pathsep.join(_absolute_path()))
-    return None if found is None else Path(found)
+    path = shutil.which(program, path=os.pathsep.join(_absolute_path()))
+    return None if path is None else Path(path)
 
 
 def _absolute_path() -> list[str]:
-    """The folders of `PATH` up to the first that depends on where a program is run."""
+    """The folders of `PATH` before the first relative one."""
     return [*takewhile(os.path.isabs, os.get_exec_path())]
 
 
 def names_of(program: str, folder: Path) -> set[str]:
-    """All names that a program goes by: its own, and those of the links that lead to its file."""
+    """Return all base names of a program: its own, and those of the links that lead to its file."""
     names = {base_name(program)}
     at = _at(program, folder)
     for _ in range(_MAX_LINKS):

@@ -1,4 +1,4 @@
-"""Rules: what somebody has said may always be done, as data that a host can keep."""
+"""Rules: permissions that a person has granted for good, as data that a host can store."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ from agentkit_tools_core._contract._permissions import (
 )
 from agentkit_tools_core._lock import new_lock
 from agentkit_tools_core._policies._paths import UnresolvablePath, is_within, resolve_path
-from agentkit_tools_core._policies._requests import TAKING_AWAY
+from agentkit_tools_core._policies._requests import REMOVING
 
 _ALLOW: Final = Allow()
 
 
 class Rule(Record, frozen=True, omit_defaults=True):
-    """Requests that are allowed once and for all: those of a kind that have these facts.
+    """Allows all requests of one kind that have certain facts.
 
-    A rule with a kind alone covers every request of that kind. What other facts a request has
-    does not matter, so name or forbid (`exact`) all that count: a rule for a `shell.argv` alone
-    covers any `shell.executable`, one for the `filesystem.path` of a move any target.
+    A rule with a kind alone allows every request of that kind. Other facts of a request do not
+    matter, so list all facts that do, or set `exact`: a rule for `shell.argv` alone allows any
+    `shell.executable`, and a rule for the `filesystem.path` of a move allows any target.
 
     Attributes:
-        metadata: Facts that a request must have, with equal values.
-        prefix: Facts that must be a path in a folder: `{"filesystem.path": "/w/docs"}`. Both are
-            followed through links, and compared name by name; what cannot be followed is in no
-            folder. What is deleted or moved must be in it itself as well, as a link that is.
+        kind: The kind of requests that the rule allows.
+        metadata: Facts that a request must have, with equal values; may be empty.
+        prefix: Facts that must be a path in a folder: `{"filesystem.path": "/w/docs"}`. Links in
+            both paths are resolved, and the paths are compared name by name. A path that cannot be
+            resolved is in no folder. For deleting and moving, a link itself must be in the folder
+            as well as its target.
         exact: Whether a request must have no other facts than these.
     """
 
@@ -48,34 +50,34 @@ class Rule(Record, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, request: PermissionRequest) -> Rule:
-        """Make the rule that covers this request, and others that differ in the summary alone."""
+        """Make a rule that allows this request, and others that differ only in the summary."""
         return cls(request.kind, dict(request.metadata), exact=True)
 
     def matches(self, request: PermissionRequest) -> bool:
-        """Whether it covers a request; reads links and folders where it has a `prefix`."""
+        """Whether the rule allows a request; with a `prefix`, it resolves links in paths."""
         facts = request.metadata
         if request.kind != self.kind or not {*self.metadata, *self.prefix} <= {*facts}:
             return False
         if self.exact and len(facts) != len({*self.metadata, *self.prefix}):
             return False
-        # As JSON, for in Python True and 1 are equal.
+        # Compared as JSON, because True and 1 are equal in Python.
         return all(
             canonical_json(facts[key]) == canonical_json(value)
             for key, value in self.metadata.items()
         ) and all(
-            _is_inside(facts[key], folder, itself=self.kind in TAKING_AWAY)
+            _is_inside(facts[key], folder, itself=self.kind in REMOVING)
             for key, folder in self.prefix.items()
         )
 
 
 class Rules:
-    """A policy of rules: what one covers is allowed, of all else there is no opinion.
+    """A policy made of rules: it allows what a rule allows, and has no opinion on the rest.
 
-    Rules may be added from any thread while they are asked.
+    Rules may be added from any thread at any time.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
-        """Begin with `rules`."""
+        """Make a policy of these rules; more can be added later."""
         self._lock = new_lock()
         self._rules: tuple[Rule, ...] = ()
         for rule in rules:
@@ -87,40 +89,40 @@ class Rules:
         return self._rules
 
     def add(self, rule: Rule) -> None:
-        """Add a rule: `rules.add(Rule.of(request))`; nothing happens when it is there."""
+        """Add a rule: `rules.add(Rule.of(request))`; nothing happens if an equal rule exists."""
         with self._lock:
             if rule not in self._rules:
                 self._rules = (*self._rules, rule)
 
     def remove(self, rule: Rule) -> None:
-        """Take a rule back; nothing happens when it is not there."""
+        """Remove a rule; nothing happens if it does not exist."""
         with self._lock:
-            self._rules = tuple(one for one in self._rules if one != rule)
+            self._rules = tuple(other for other in self._rules if other != rule)
 
     def __call__(self, request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
-        """Allow what a rule covers."""
+        """Allow the request if a rule allows it; otherwise have no opinion."""
         return _ALLOW if any(rule.matches(request) for rule in self._rules) else None
 
     def over(self, policy: Policy = default_policy) -> Policy:
-        """Make a policy that does not ask again for what a rule covers.
+        """Return a policy that allows what a rule allows, where the other policy would ask.
 
-        With `combine` the strictest opinion counts, so a rule could not answer what another
-        policy asks. What `policy` denies stays denied.
+        `combine_policies` cannot do this, because there the strictest opinion counts. What `policy`
+        denies stays denied.
         """
 
-        def answered(request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
+        def with_rules(request: PermissionRequest, facts: PolicyFacts) -> Decision | None:
             decision = policy(request, facts)
             if decision is None or isinstance(decision, Ask):
                 return self(request, facts) or decision
             return decision
 
-        return answered
+        return with_rules
 
     def to_json(self) -> bytes:
-        """Write the rules as a JSON array, in their order.
+        """Write the rules as a JSON array, in order.
 
         Raises:
-            TypeError: A rule's facts are not JSON.
+            TypeError: The facts of a rule are not JSON.
         """
         return to_json(self._rules)
 
@@ -129,7 +131,7 @@ class Rules:
         """Read what `to_json` wrote.
 
         Raises:
-            RecordError: These are no rules.
+            RecordError: The data are not valid rules.
         """
         return cls(from_json(data, list[Rule]))
 

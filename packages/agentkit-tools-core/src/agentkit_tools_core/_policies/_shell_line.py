@@ -1,10 +1,10 @@
-"""Lines for a POSIX shell, as far as they can be understood without being one.
+"""Parses simple command lines of a POSIX shell.
 
     line       commands between `;` `&` `|` `&&` `||` and new lines
     command    words: bare, 'quoted', "quoted" or with backslashes
 
-Whatever could run something else, or make other words of these, is not understood: `$`,
-backticks, `(`, `{`, files written or read by `<` and `>`, assignments, keywords, comments.
+A line is not parsed if it contains anything that could run other commands or change the words: `$`,
+backticks, `(`, `{`, redirections with `<` and `>`, assignments, keywords, comments.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import re
 from typing import Final
 
 _BLANK: Final = " \t"
-_STRANGE: Final = frozenset("$`(){}<>")
+_SPECIAL: Final = frozenset("$`(){}<>")
 _GLOB: Final = frozenset("*?[]~^")
-_IN_FIRST_PLACE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=|=")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=|=")
 _KEYWORDS: Final = frozenset(
     [
         "!",
@@ -48,19 +48,19 @@ _OPERATOR: Final = re.compile(r"&&|\|\||[;&|\n]")
 _HARMLESS: Final = re.compile(
     r"(?:[012]?>>?[ \t]*/dev/null|2>&1|1?>&2|<[ \t]*/dev/null)(?![^\s;&|])"
 )
-"""Redirections that write no file."""
+"""Redirections that do not write a file."""
 
 
-def commands_of(line: str) -> list[list[str]] | None:
-    """Take a line apart into its commands, each at least one word, quotes and all removed.
+def parse_line(line: str) -> list[list[str]] | None:
+    """Split a line into its commands, each at least one word, without quotes and backslashes.
 
     Args:
-        line: What a shell gets to run. Patterns like `*.py` stay as they are, but not in the
+        line: A command line for a shell. Patterns like `*.py` are kept, but must not be in the
             first word of a command.
 
     Returns:
-        The commands in their order, empty if there is none; None where the line is not
-        understood as a whole.
+        The commands in order, empty if there are none; None if any part of the line cannot be
+        parsed.
     """
     commands: list[list[str]] = [[]]
     at = 0
@@ -69,73 +69,73 @@ def commands_of(line: str) -> list[list[str]] | None:
             at += 1
         elif line.startswith("\\\n", at):
             at += 2
-        elif found := _OPERATOR.match(line, at):
-            # A shell takes any number of new lines, but no operator without a command before.
-            if not commands[-1] and found[0] != "\n":
+        elif match := _OPERATOR.match(line, at):
+            # Empty lines are allowed, but an operator needs a command before it.
+            if not commands[-1] and match[0] != "\n":
                 return None
             commands.append([])
-            at = found.end()
-        elif found := _HARMLESS.match(line, at):
-            at = found.end()
+            at = match.end()
+        elif match := _HARMLESS.match(line, at):
+            at = match.end()
         else:
-            read = _word(line, at, first=not commands[-1])
-            if read is None:
+            parsed = _parse_word(line, at, first=not commands[-1])
+            if parsed is None:
                 return None
-            word, at = read
+            word, at = parsed
             commands[-1].append(word)
     return [command for command in commands if command]
 
 
-def _word(line: str, at: int, *, first: bool) -> tuple[str, int] | None:
-    """Read one word; None where it is not understood."""
+def _parse_word(line: str, at: int, *, first: bool) -> tuple[str, int] | None:
+    """Parse one word; return it and the position after it, or None if it cannot be parsed."""
     start = at
     if line[at] == "#":
         return None
     word = ""
     while at < len(line) and line[at] not in _BLANK and not _OPERATOR.match(line, at):
-        one = line[at]
-        if one == "'":
+        character = line[at]
+        if character == "'":
             end = line.find("'", at + 1)
             if end < 0:
                 return None
             word += line[at + 1 : end]
             at = end + 1
-        elif one == '"':
-            quoted = _quoted(line, at + 1)
+        elif character == '"':
+            quoted = _parse_quoted(line, at + 1)
             if quoted is None:
                 return None
             word += quoted[0]
             at = quoted[1]
-        elif one == "\\":
+        elif character == "\\":
             if at + 1 >= len(line):
                 return None
             word += "" if line[at + 1] == "\n" else line[at + 1]
             at += 2
-        elif one in _STRANGE or (first and one in _GLOB) or not (one.isprintable()):
+        elif character in _SPECIAL or (first and character in _GLOB) or not character.isprintable():
             return None
         else:
-            word += one
+            word += character
             at += 1
-    # A shell joins lines before it knows words.
-    written = line[start:at].replace("\\\n", "")
-    if first and (written in _KEYWORDS or _IN_FIRST_PLACE.match(written)):
+    # A shell joins continued lines before it recognizes keywords.
+    source = line[start:at].replace("\\\n", "")
+    if first and (source in _KEYWORDS or _ASSIGNMENT.match(source)):
         return None
     return word, at
 
 
-def _quoted(line: str, at: int) -> tuple[str, int] | None:
-    """Read the inside of double quotes, up to behind the closing one."""
+def _parse_quoted(line: str, at: int) -> tuple[str, int] | None:
+    """Parse text in double quotes; return it and the position after the closing quote."""
     text = ""
     while at < len(line):
-        one = line[at]
-        if one == '"':
+        character = line[at]
+        if character == '"':
             return text, at + 1
-        if one in "$`":
+        if character in "$`":
             return None
-        if one == "\\" and line[at + 1 : at + 2] in ("$", "`", '"', "\\", "\n"):
+        if character == "\\" and line[at + 1 : at + 2] in ("$", "`", '"', "\\", "\n"):
             text += "" if line[at + 1] == "\n" else line[at + 1]
             at += 2
         else:
-            text += one
+            text += character
             at += 1
     return None

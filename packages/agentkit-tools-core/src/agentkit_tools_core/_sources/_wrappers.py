@@ -1,6 +1,6 @@
-"""Sources of tools, and sources made of other sources: renamed, filtered, hidden, combined.
+"""Sources of tools made of other sources: renamed, filtered, hidden, combined.
 
-A registry is a source. The classes here wrap sources and copy nothing: changes of the inner source
+The classes here wrap sources and copy nothing: changes of the inner source
 show immediately, and so does its revision.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,50 +18,7 @@ from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import DuplicateTool, InvalidToolName
 from agentkit_tools_core._sources._renamed_tool import rename_tool
-
-
-class ToolSource(Protocol):
-    """A collection of tools, such as a registry. It may be read from any thread while it changes.
-
-    A source that also has tools which are not described to the model is a `HidingSource`.
-    """
-
-    @property
-    def revision(self) -> int:
-        """A number that grows with every change, and only then.
-
-        Read it before `specs` and `get`, so that no change is missed.
-        """
-        ...
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the descriptions for the model, each name once, in a stable order.
-
-        The same object until something changes; empty if there are no tools.
-        """
-        ...
-
-    def get(self, name: str, /) -> Tool | None:
-        """Return the tool with this exact name, hidden or not; None if there is none."""
-        ...
-
-
-@runtime_checkable
-class HidingSource(Protocol):
-    """A source with hidden tools: the model can call them, but gets no description of them.
-
-    A tool result can add the description of a hidden tool (`ToolReturn.added_tools`).
-    """
-
-    def hidden(self) -> tuple[ToolSpec, ...]:
-        """Return the specs of the hidden tools, each name once, in a stable order."""
-        ...
-
-
-def hidden_specs(source: ToolSource) -> tuple[ToolSpec, ...]:
-    """Return the specs of a source's hidden tools; empty if it has none."""
-    return source.hidden() if isinstance(source, HidingSource) else ()
-
+from agentkit_tools_core._sources._source import ToolSource, hidden_specs
 
 _Specs = tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]
 """The specs that are described to the model, and those that are hidden."""
