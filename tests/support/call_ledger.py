@@ -23,7 +23,7 @@ from agentkit_loop.kernel import (
     StartTool,
     State,
 )
-from agentkit_loop.testing import Walked
+from agentkit_loop.testing import WalkStep
 from support.state_laws import calls_of, takes_denials
 
 
@@ -38,7 +38,7 @@ class CallLedger:
         self._denied = set[ToolCallId]()
         self._asked = set[tuple[ToolCallId, ApprovalId]]()
 
-    def see_event(self, event: Event, walked: Walked) -> None:
+    def see_event(self, event: Event, walked: WalkStep) -> None:
         match event:
             case ToolCallRequested(call=call):
                 self.requested[call.id] += 1
@@ -65,28 +65,28 @@ class CallLedger:
             case _:
                 pass
 
-    def _see_resolved(self, event: ApprovalResolved, walked: Walked) -> None:
+    def _see_resolved(self, event: ApprovalResolved, walked: WalkStep) -> None:
         self._asked.remove((event.call_id, event.approval_id))
         is_denied = event.outcome is ApprovalOutcome.DENIED
         if is_denied and not takes_denials(walked.before, event.call_id):
             self._denied.add(event.call_id)
         if event.outcome is ApprovalOutcome.APPROVED:
-            assert approves(walked.given, event), "nobody approved this"
+            assert approves(walked.input, event), "nobody approved this"
 
-    def see_preflight(self, effect: Preflight, walked: Walked) -> None:
+    def see_preflight(self, effect: Preflight, walked: WalkStep) -> None:
         assert effect.call.id not in self._started, "a call that has run is not checked again"
-        given = walked.given
+        given = walked.input
         if isinstance(given, Resolve) and given.decision.input is not None:
             granted = {given.approval_id, *walked.after.grants}
             assert {*effect.granted} <= granted, "no approval of other arguments counts"
 
-    def see_start(self, effect: StartTool, walked: Walked) -> None:
+    def see_start(self, effect: StartTool, walked: WalkStep) -> None:
         call_id, state = effect.call.id, walked.after
         asking = {asking_id for asking_id, _ in self._asked}
         assert call_id not in asking, "I-4: a call that waits for an approval does not run"
         assert call_id not in self._denied, "I-4: a denied call never starts"
         assert self.results[call_id] == 0, "a call that has its result is not run"
-        is_lost = isinstance(walked.given, EffectLost)
+        is_lost = isinstance(walked.input, EffectLost)
         for call in calls_of(state):
             if call.id == call_id:
                 break
@@ -104,11 +104,11 @@ class CallLedger:
         assert asked == self._asked, "I-4"
 
 
-def lost_start(walked: Walked) -> ToolCallId | None:
+def lost_start(walked: WalkStep) -> ToolCallId | None:
     """The call that had begun to run and was lost in this step, if any."""
-    if walked.before is None or not isinstance(walked.given, EffectLost):
+    if walked.before is None or not isinstance(walked.input, EffectLost):
         return None
-    effect = walked.before.out.get(walked.given.effect_id)
+    effect = walked.before.out.get(walked.input.effect_id)
     return effect.call.id if isinstance(effect, StartTool) and effect.started else None
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from agentkit_core import Item, ItemKind, ToolCallId
 from agentkit_loop.events import Event, InputQueued, InputWithdrawn, ToolResultReceived
 from agentkit_loop.kernel import Phase, Reset, State
-from agentkit_loop.testing import Walked
+from agentkit_loop.testing import WalkStep
 
 CALL_ID_KEY = "agentkit.call_id"
 """In the metadata of a notification: the call that is over."""
@@ -62,7 +62,7 @@ class InputLedger:
             self._notified[ToolCallId(str(item.metadata[CALL_ID_KEY]))] += 1
             self._notices_changed = True
 
-    def check(self, walked: Walked) -> None:
+    def check(self, walked: WalkStep) -> None:
         self._check_inputs(walked.after)
         self._check_notices(walked)
 
@@ -80,9 +80,9 @@ class InputLedger:
             assert count >= expected, f"I-10: {text!r} was lost"
         self._moved.clear()
 
-    def _check_notices(self, walked: Walked) -> None:
+    def _check_notices(self, walked: WalkStep) -> None:
         state = walked.after
-        forgets = isinstance(walked.given, Reset) or state.phase is Phase.CLOSED
+        forgets = isinstance(walked.input, Reset) or state.phase is Phase.CLOSED
         if not (forgets or self._notices_changed or state.notices is not self._waiting):
             return
         self._notices_changed, self._waiting = False, state.notices

@@ -40,7 +40,7 @@ from agentkit_loop.kernel import (
     State,
     Yield,
 )
-from agentkit_loop.testing import Walked
+from agentkit_loop.testing import WalkStep
 from support.call_ledger import CallLedger
 from support.input_ledger import InputLedger
 from support.state_laws import check_open_calls, check_owners, check_phase, check_schedule
@@ -79,9 +79,9 @@ class Ledger:
         self._added: tuple[object, ...] = (None,) * 4
         """What was added up the last time."""
 
-    def see(self, walked: Walked) -> None:
+    def see(self, walked: WalkStep) -> None:
         state = walked.after
-        effect_id = getattr(walked.given, "effect_id", None)
+        effect_id = getattr(walked.input, "effect_id", None)
         is_late = effect_id is not None and effect_id not in self._out
         # Not every answer is the last one for its effect, and one of the wrong kind is none.
         if effect_id not in state.out:
@@ -98,13 +98,13 @@ class Ledger:
         self._check_state(state)
         self._inputs.check(walked)
         self._check_usage(state)
-        if isinstance(walked.given, Cancel):
+        if isinstance(walked.input, Cancel):
             assert state.phase in (Phase.IDLE, Phase.CLOSED), "I-11: cancel needs one step"
         self._check_end(walked)
 
     # effects and events, in order
 
-    def _see_effect(self, effect: Effect, walked: Walked) -> None:
+    def _see_effect(self, effect: Effect, walked: WalkStep) -> None:
         if self._is_over:
             match effect:
                 case Emit(event=Diagnostic()) | Yield(status=Closed()):
@@ -143,7 +143,7 @@ class Ledger:
                 self._out.add(effect.id)
                 self._see_request(effect, walked)
 
-    def _see_request(self, effect: AnsweredEffect, walked: Walked) -> None:
+    def _see_request(self, effect: AnsweredEffect, walked: WalkStep) -> None:
         state = walked.after
         match effect:
             case CallModel():
@@ -175,7 +175,7 @@ class Ledger:
                 answered = tuple(result.call_id for result in item.tool_results)
                 assert answered == self._round, "one tool item a round, in call order"
 
-    def _see_event(self, event: Event, walked: Walked) -> None:
+    def _see_event(self, event: Event, walked: WalkStep) -> None:
         match event:
             case TurnStarted():
                 assert self._turn is None, "I-2"
@@ -200,8 +200,8 @@ class Ledger:
                 assert self._is_calling
                 self._is_calling = False
                 self._used += usage
-                if isinstance(walked.given, ModelResponded):
-                    self._answers += walked.given.response.item.kind is ItemKind.ASSISTANT
+                if isinstance(walked.input, ModelResponded):
+                    self._answers += walked.input.response.item.kind is ItemKind.ASSISTANT
             case MutationStarted():
                 assert not self._is_mutating
                 self._is_mutating = True
@@ -244,11 +244,11 @@ class Ledger:
         assert total.tokens == self._used.tokens, "all usage is counted for some turn"
         assert total.requests == self._used.requests
 
-    def _check_end(self, walked: Walked) -> None:
+    def _check_end(self, walked: WalkStep) -> None:
         if walked.before is None or walked.before.turn is None or walked.after.turn is not None:
             return
         result = self._result
         assert result is not None
         assert result.turn_id == walked.before.turn.id
-        is_cancelled = type(walked.given).__name__ in ("Cancel", "Close")
+        is_cancelled = type(walked.input).__name__ in ("Cancel", "Close")
         assert (result.end == "cancelled") == is_cancelled, "only a host cancels"

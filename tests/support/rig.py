@@ -73,7 +73,7 @@ from agentkit_loop.kernel import (
     start,
     step,
 )
-from agentkit_loop.testing import Walked
+from agentkit_loop.testing import WalkStep
 from support.ledger import Ledger
 from support.traces import trace
 
@@ -135,7 +135,7 @@ class Rig:
 
     def _gone_on(self, given: Input | None, after: State, effects: tuple[Effect, ...]) -> Rig:
         if self.ledger is not None:
-            self.ledger.see(Walked(self.state, given, self.now, after, effects))
+            self.ledger.see(WalkStep(self.state, given, self.now, after, effects))
         self.state = after
         self.effects += effects
         if self.prepares and after.phase is Phase.PREPARING and after.turn is not None:

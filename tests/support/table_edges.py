@@ -18,7 +18,7 @@ from agentkit_loop.kernel import (
     ToolSpent,
     ToolStarted,
 )
-from agentkit_loop.testing import Walked
+from agentkit_loop.testing import WalkStep
 
 Edge = tuple[Phase, type[Input], Phase]
 """A phase, the type of the input that comes, and the phase that follows."""
@@ -56,8 +56,8 @@ RARE: set[Edge] = {
 """Edges with a test of their own."""
 
 
-def edge_of(step: Walked) -> Edge | None:
+def edge_of(step: WalkStep) -> Edge | None:
     """The edge that a step took; None for the first of a walk."""
-    if step.before is None or step.given is None:
+    if step.before is None or step.input is None:
         return None
-    return (step.before.phase, type(step.given), step.after.phase)
+    return (step.before.phase, type(step.input), step.after.phase)

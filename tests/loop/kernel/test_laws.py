@@ -79,13 +79,13 @@ def test_a_saved_state_goes_on_as_if_nothing_had_been_and_a_step_changes_nothing
     seed: int,
 ) -> None:
     for walked in walk(seed, settle=False):
-        if walked.before is None or walked.given is None:
+        if walked.before is None or walked.input is None:
             continue
         saved = encode_state(walked.before)
         loaded = decode_state(saved)
 
         assert loaded == walked.before
-        assert step(loaded, walked.given, walked.now) == (walked.after, walked.effects)
+        assert step(loaded, walked.input, walked.now) == (walked.after, walked.effects)
         assert encode_state(loaded) == saved, "I-7: a step modified its input"
         assert encode_state(walked.before) == saved, "I-7: a step modified its input"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from agentkit_core import (
     FailureKind,
     FinishReason,
@@ -35,16 +33,17 @@ from agentkit_core.provider import (
     UsageReported,
 )
 from agentkit_core.provider import CommitPart as _CommitPart
+from agentkit_core.values import Record
 
 Batch = Sequence[ModelEvent]
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class Reply(Record, frozen=True, kw_only=True):
     """One answer of a scripted model.
 
     Attributes:
-        batches: What comes of it, one network read after another.
-        hangs: Whether the answer never ends after that; needs an event loop.
+        batches: The model events of the answer, one batch per network read.
+        hangs: Whether the answer never ends after them; this needs an event loop.
     """
 
     batches: tuple[Batch, ...]
@@ -60,44 +59,47 @@ class Reply(Struct, frozen=True, kw_only=True):
         hangs: bool = False,
         piece: int = 8,
     ) -> Reply:
-        """Make an answer of its parts.
+        """Make an answer from its parts.
 
         Args:
-            *parts: What it consists of; a text becomes a text part. Text, reasoning and the
-                arguments of calls come in pieces, other parts whole.
-            finish_reason: Why it ends; None means that it is completed, or waits for its calls.
-            usage: What it used; None means one request with unknown numbers.
-            failure: What goes wrong in the end; None means nothing.
-            hangs: Whether it never ends.
-            piece: How many characters come with a read.
+            *parts: The parts; a string becomes a text part. Text, reasoning and the arguments of
+                calls come in pieces, other parts in one piece.
+            finish_reason: Why the answer ends; None means `tool_call` if it has calls, else
+                `completed`.
+            usage: What the answer used; None means one request without token counts.
+            failure: A failure at its end; None means none.
+            hangs: Whether the answer never ends.
+            piece: How many characters come with each network read.
         """
-        made = [Text(text=part) if isinstance(part, str) else part for part in parts]
+        all_parts = [Text(text=part) if isinstance(part, str) else part for part in parts]
         batches: list[Batch] = [
-            batch for at, part in enumerate(made) for batch in _pieces(part, f"part-{at}", piece)
+            batch
+            for at, part in enumerate(all_parts)
+            for batch in _pieces(part, f"part-{at}", piece)
         ]
         if usage is not None:
             batches.append((UsageReported(usage),))
         if failure is not None:
             batches.append((ResponseFailed(failure),))
         elif not hangs:
-            calls = any(isinstance(part, ToolCall) for part in made)
-            usual = FinishReason.TOOL_CALL if calls else FinishReason.COMPLETED
-            batches.append((ResponseFinished(finish_reason or usual),))
+            has_calls = any(isinstance(part, ToolCall) for part in all_parts)
+            default = FinishReason.TOOL_CALL if has_calls else FinishReason.COMPLETED
+            batches.append((ResponseFinished(finish_reason or default),))
         return cls(batches=tuple(batches), hangs=hangs)
 
 
 Scripted = Reply | str | ToolCall | ProviderFailure | Callable[[ModelRequest], "Scripted"]
-"""An answer, or what it consists of, or what makes it of the request."""
+"""An answer, its only part, a failure, or a function that makes one of these from the request."""
 
 
 def say(text: str, *, input: int = 10, output: int = 5) -> Reply:  # noqa: A002
-    """Make an answer that is a text, with a usage of so many tokens."""
+    """Make an answer that is one text and uses this many tokens."""
     tokens = TokenUsage(input=input, output=output)
     return Reply.of(text, usage=Usage(tokens=tokens, requests=1, reported_requests=1))
 
 
 def call(name: str, arguments: dict[str, JsonValue] | None = None, call_id: str = "c1") -> ToolCall:
-    """Make a tool call; as an answer, it stands alone."""
+    """Make a tool call; in a script, it is an answer with nothing else."""
     return ToolCall(id=ToolCallId(call_id), name=name, input=arguments or {})
 
 
@@ -107,7 +109,7 @@ def fail(
     retryable: bool = True,
     retry_after_s: float | None = None,
 ) -> ProviderFailure:
-    """Make a failure; as an answer, nothing comes before it."""
+    """Make a failure; in a script, it is an answer with nothing before it."""
     return ProviderFailure(
         kind=kind,
         message="scripted failure",
@@ -117,20 +119,22 @@ def fail(
 
 
 class ScriptedModel:
-    """A model that gives the answers it was told to give, one per request, in order.
+    """A model that gives the answers of a script, one per request, in order.
 
-    Fits `Model` and `BlockingModel`. A request beyond the script fails, and says so.
+    It is a `Model` and a `BlockingModel`. A request beyond the script fails, and says so.
 
     Args:
-        *script: The answers; a function is asked with the request.
+        *script: The answers; a function is called with the request.
         name: The model's id.
+
+    Attributes:
+        requests: The requests so far, in order.
+        open_responses: How many responses are being read and are not closed.
     """
 
     def __init__(self, *script: Scripted, name: str = "scripted") -> None:
         self.requests: list[ModelRequest] = []
-        """What it was asked, in order."""
         self.open_responses = 0
-        """How many answers are being read and were not closed."""
         self._script = list(script)
         self._name = name
 
@@ -148,16 +152,19 @@ class ScriptedModel:
         return _BlockingConversation(self)
 
     def answer(self, request: ModelRequest) -> Reply:
-        """Take a request and say what comes of it."""
+        """Record a request, and return the next answer of the script."""
         at = len(self.requests)
         self.requests.append(request)
         if at >= len(self._script):
-            text = f"the script has {len(self._script)} answers and was asked for one more"
+            text = (
+                f"the script has {len(self._script)} answers, and this is request {at + 1}; "
+                f"add an answer to the script"
+            )
             return _reply(ProviderFailure(kind=FailureKind.INVALID_REQUEST, message=text), request)
         return _reply(self._script[at], request)
 
     def started(self) -> ResponseStarted:
-        """What each answer begins with."""
+        """Return the event with which each answer begins."""
         return ResponseStarted(Provenance("scripted", "scripted", self._name))
 
 
@@ -196,7 +203,7 @@ class _BlockingConversation:
             yield (self._model.started(),)
             yield from reply.batches
             if reply.hangs:
-                raise RuntimeError("an answer that hangs would block for ever")
+                raise RuntimeError("an answer with hangs=True needs an event loop; use `open`")
         finally:
             self._model.open_responses -= 1
 

@@ -1,6 +1,6 @@
 """Checks for stores; no test framework needed.
 
-Each law works on a session of its own, so all can be checked on one storage.
+Each check uses a session of its own, so all of them can use one storage.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agentkit_loop.persistence._records import (
     Store,
 )
 
-if TYPE_CHECKING:  # who checks a store that blocks never loads it
+if TYPE_CHECKING:  # checks of a blocking store never import it
     from anyio.lowlevel import EventLoopToken
 
 _ODD_IDS = (
@@ -33,35 +33,35 @@ _ODD_IDS = (
 
 
 def check_blocking_store(new: Callable[[], BlockingStore]) -> None:
-    """Check the laws of a store.
+    """Check that a store keeps the contract of `BlockingStore`.
 
-    What is saved comes back as it was, in a store opened later as well; a save that does not
-    follow the stored one is refused and changes nothing; of several savers one wins; sessions do
-    not touch each other, whatever their ids are.
+    A store returns what was saved unchanged, also when it is opened again. It refuses a save that
+    does not follow the stored one, and then changes nothing. Of several savers with the same number
+    one succeeds. Sessions do not influence each other, whatever their ids are.
 
     Args:
-        new: Opens the same storage once more, each time; it holds no sessions at first. Some
-            of the stores are used in threads that the check starts.
+        new: Opens the same storage again each time it is called; the storage is empty at first. The
+            check uses some of the stores in threads of its own.
 
     Raises:
-        AssertionError: A law is broken; says which.
+        AssertionError: The store breaks the contract; the message says how.
     """
-    for law in (_check_round_trip, _check_content, _check_refusals, _check_ids, _check_race):
+    for check in (_check_round_trip, _check_content, _check_refusals, _check_ids, _check_race):
         try:
-            law(new)
+            check(new)
         except AssertionError:
             raise
         except Exception as error:
-            raise AssertionError(f"the store raises {error!r} for what it has to take") from error
+            raise AssertionError(f"the store raises {error!r} for a valid call") from error
 
 
 async def check_store(new: Callable[[], Store]) -> None:
-    """Check the laws of a store that is awaited; see `check_blocking_store`.
+    """Check that a store keeps the contract of `Store`; see `check_blocking_store`.
 
-    A save that is cancelled has been made, or has not been begun.
+    In addition, a save that is cancelled is either complete or has not begun.
 
     Raises:
-        AssertionError: A law is broken; says which.
+        AssertionError: The store breaks the contract; the message says how.
     """
     from anyio import CancelScope, to_thread
     from anyio.lowlevel import current_token
@@ -75,12 +75,12 @@ async def check_store(new: Callable[[], Store]) -> None:
     with CancelScope() as scope:
         scope.cancel()
         await new().save(name, seq=2, head=b"2", log=after.log[1:])
-    found = await new().load(name)
-    assert found in (before, after), f"a cancelled save leaves {found!r}"
+    stored = await new().load(name)
+    assert stored in (before, after), f"a cancelled save leaves {stored!r}"
 
 
 class _Blocking:
-    """A store to be awaited, for threads beside the event loop."""
+    """An async store, for threads beside the event loop."""
 
     def __init__(self, store: Store, token: EventLoopToken) -> None:
         self._store = store
@@ -108,17 +108,17 @@ def _check_round_trip(new: Callable[[], BlockingStore]) -> None:
     heads = [b"", b'{"a":1}\n', bytes(range(256)) * 2, b"\n\n", b"\xff" * 100_000]
     log: list[LogEntry] = []
     for seq, head in enumerate(heads, 1):
-        # Now none, now one, now several; a caller may go on to use its list for other things.
-        fresh = [_entry(len(log) + more) for more in range(1, seq % 3 + 1)]
-        log += fresh
-        store.save_blocking(name, seq=seq, head=head, log=fresh)
-        fresh.clear()
+        # No entry, one, or several. The caller may use its list for something else afterwards.
+        new_entries = [_entry(len(log) + more) for more in range(1, seq % 3 + 1)]
+        log += new_entries
+        store.save_blocking(name, seq=seq, head=head, log=new_entries)
+        new_entries.clear()
         for opened, which in ((store, "the same store"), (new(), "a store opened later")):
-            found = opened.load_blocking(name)
-            assert found is not None, f"save {seq} is not found by {which}"
-            assert found.seq == seq, f"save {seq} is number {found.seq} for {which}"
-            assert found.head == head, f"the head of save {seq} is changed for {which}"
-            assert found.log == tuple(log), f"the log after save {seq} is changed for {which}"
+            saved = opened.load_blocking(name)
+            assert saved is not None, f"{which} does not find save {seq}"
+            assert saved.seq == seq, f"{which} gives save {seq} the number {saved.seq}"
+            assert saved.head == head, f"{which} changes the head of save {seq}"
+            assert saved.log == tuple(log), f"{which} changes the log after save {seq}"
 
 
 def _check_content(new: Callable[[], BlockingStore]) -> None:
@@ -132,11 +132,12 @@ def _check_content(new: Callable[[], BlockingStore]) -> None:
     for items in hard_transcripts().values():
         entries.append(LogEntry(len(entries) + 1, tuple(items), rewrite=len(entries) % 2 == 0))
     new().save_blocking(name, seq=1, head=b"", log=entries)
-    found = new().load_blocking(name)
-    assert found is not None, "a first save is not found"
-    assert len(found.log) == len(entries), "entries are lost or added"
-    for given, entry in zip(entries, found.log, strict=True):
-        assert to_json(entry) == to_json(given), f"entry {given.revision} is changed: {given!r}"
+    saved = new().load_blocking(name)
+    assert saved is not None, "the store does not find a first save"
+    assert len(saved.log) == len(entries), "the store loses or adds log entries"
+    for entry, stored in zip(entries, saved.log, strict=True):
+        same = to_json(stored) == to_json(entry)
+        assert same, f"the store changes entry {entry.revision}: {entry!r} is now {stored!r}"
 
 
 def _check_refusals(new: Callable[[], BlockingStore]) -> None:
@@ -146,22 +147,25 @@ def _check_refusals(new: Callable[[], BlockingStore]) -> None:
     for stored in range(3):
         for seq in (-1, 0, stored - 1, stored, stored + 2):
             entry = _entry(stored + 1)
-            refused = _refused(new(), name, seq, [entry])
-            assert isinstance(refused, StaleSave), f"save {seq} after save {stored}: {refused!r}"
-            told = (refused.session_id, refused.seq, refused.stored)
-            assert told == (name, seq, stored), f"a refused save is told wrongly: {refused!r}"
+            error = _error_of_save(new(), name, seq, [entry])
+            assert isinstance(error, StaleSave), (
+                f"save {seq} after save {stored} has to raise StaleSave, not {error!r}"
+            )
+            facts = (error.session_id, error.seq, error.stored)
+            assert facts == (name, seq, stored), f"StaleSave has wrong attributes: {error!r}"
         for revisions in ([stored], [stored + 2], [stored + 1, stored + 1], [stored + 1, 9]):
-            refused = _refused(new(), name, stored + 1, list(map(_entry, revisions)))
-            assert isinstance(refused, RevisionGap), (
-                f"revisions {revisions} after revision {stored}: {refused!r}"
+            error = _error_of_save(new(), name, stored + 1, list(map(_entry, revisions)))
+            assert isinstance(error, RevisionGap), (
+                f"revisions {revisions} after revision {stored} have to raise RevisionGap, "
+                f"not {error!r}"
             )
         try:
             store.save_blocking(name, seq=stored + 1, head=b"", log=[_unwritable(stored + 1)])
         except TypeError:
             pass
         else:
-            raise AssertionError("an entry that cannot be written as JSON is saved")
-        assert store.load_blocking(name) == saved, "a save that was refused changes something"
+            raise AssertionError("the store saves an entry that cannot be written as JSON")
+        assert store.load_blocking(name) == saved, "a refused save changes what is stored"
         head = b"%d" % (stored + 1)
         store.save_blocking(name, seq=stored + 1, head=head, log=[_entry(stored + 1)])
         saved = store.load_blocking(name)
@@ -171,19 +175,21 @@ def _check_ids(new: Callable[[], BlockingStore]) -> None:
     store = new()
     for at, name in enumerate(_ODD_IDS):
         session_id = SessionId(name)
-        assert store.load_blocking(session_id) is None, f"{name!r:.60} is found and was not saved"
+        assert store.load_blocking(session_id) is None, (
+            f"the store finds session {name!r:.60}, which was not saved"
+        )
         store.save_blocking(session_id, seq=1, head=b"%d" % at, log=[_entry(1)])
     store = new()
     for at, name in enumerate(_ODD_IDS):
-        found = store.load_blocking(SessionId(name))
+        saved = store.load_blocking(SessionId(name))
         expected = Saved(1, b"%d" % at, (_entry(1),))
-        assert found == expected, f"{name!r:.60} is mixed up with another session: {found!r}"
+        assert saved == expected, f"session {name!r:.60} has the data of another one: {saved!r}"
 
 
 def _check_race(new: Callable[[], BlockingStore]) -> None:
     name, savers, saves = SessionId("race"), 3, 8
-    won: list[int] = []
-    failed: list[BaseException] = []
+    successes: list[int] = []
+    failures: list[BaseException] = []
 
     def save() -> None:
         store = new()
@@ -193,20 +199,22 @@ def _check_race(new: Callable[[], BlockingStore]) -> None:
                     store.save_blocking(name, seq=seq, head=b"%d" % seq, log=[_entry(seq)])
                 except StaleSave:
                     continue
-                won.append(seq)
+                successes.append(seq)
         except BaseException as error:
-            failed.append(error)
+            failures.append(error)
 
     threads = [Thread(target=save) for _ in range(savers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not failed, f"savers that race fail: {failed!r}"
-    assert sorted(won) == list(range(1, saves + 1)), f"of several savers, these won: {won}"
+    assert not failures, f"concurrent savers fail: {failures!r}"
+    assert sorted(successes) == list(range(1, saves + 1)), (
+        f"of several saves with one number exactly one has to succeed; these did: {successes}"
+    )
     log = tuple(_entry(revision) for revision in range(1, saves + 1))
-    found = new().load_blocking(name)
-    assert found == Saved(saves, b"%d" % saves, log), f"savers that race leave {found!r}"
+    saved = new().load_blocking(name)
+    assert saved == Saved(saves, b"%d" % saves, log), f"concurrent savers leave {saved!r}"
 
 
 def _entry(revision: int) -> LogEntry:
@@ -219,11 +227,11 @@ def _unwritable(revision: int) -> LogEntry:
 
 
 def _seq_of(store: BlockingStore, name: SessionId) -> int:
-    found = store.load_blocking(name)
-    return 0 if found is None else found.seq
+    saved = store.load_blocking(name)
+    return 0 if saved is None else saved.seq
 
 
-def _refused(
+def _error_of_save(
     store: BlockingStore, name: SessionId, seq: int, log: Sequence[LogEntry]
 ) -> AgentkitError | None:
     try:

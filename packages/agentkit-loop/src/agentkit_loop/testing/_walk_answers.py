@@ -1,6 +1,7 @@
-"""Answers of random walks: what models, tools, checks and hooks might say to an effect.
+"""Answers for random walks: what models, tools, checks and hooks may answer to an effect.
 
-Some answer well, some fail, some are lost, and some do not go with what they answer.
+Some answers are good, some are failures, some effects are lost, and some answers do not belong to
+the effect that they name.
 """
 
 from __future__ import annotations
@@ -63,27 +64,30 @@ from agentkit_loop.kernel._tool_run import Resumption, RunRules
 
 
 class Temper(NamedTuple):
-    """What is likely in one walk: each leans to something else, so that together they go far."""
+    """What is likely in one walk. Walks differ in it, so that together they reach more states.
+
+    Attributes:
+        loss: How often an effect is lost, from 0 to 1.
+        detaches: How often a call goes on in the background, from 0 to 1.
+        patience: How often the host waits for an answer instead of doing something, from 0 to 1.
+    """
 
     loss: float
-    """How often an effect is lost."""
     detaches: float
-    """How often a call goes on in the background."""
     patience: float
-    """How often the host waits for an answer rather than saying something."""
 
 
 def any_answer(state: State, chance: Random, temper: Temper, *, well: bool) -> Input | None:
-    """Answer one of the effects that are out; None where there are none."""
+    """Answer one of the effects that are out; return None if there are none."""
     if not state.out:
         return None
     effect = state.out[chance.choice(sorted(state.out))]
     if not well and chance.random() < temper.loss:
         return EffectLost(effect.id)
-    return _of_effect(state, effect, chance, temper, well=well)
+    return _answer_to(state, effect, chance, temper, well=well)
 
 
-def _of_effect(
+def _answer_to(
     state: State, effect: AnsweredEffect, chance: Random, temper: Temper, *, well: bool
 ) -> Input:
     match effect:
@@ -117,7 +121,7 @@ def _mutation(state: State, effect: RunMutators, chance: Random, *, well: bool) 
         return MutatorsDone(effect.id, error="a mutator failed")
     if draw < 0.65:
         return MutatorsDone(effect.id, items=items)
-    # Cut anywhere: in between a call and its result as well.
+    # Cut the transcript anywhere, also between a call and its result.
     return MutatorsDone(effect.id, items=items[chance.randint(0, len(items)) :], mutators=("cut",))
 
 
@@ -169,8 +173,8 @@ def _model_answer(state: State, effect: CallModel, chance: Random, *, well: bool
 
 
 def _answer_item(state: State, chance: Random, *, calls: int) -> Item:
-    # Few ids, so that providers seem to repeat them; and some that are empty.
-    made = [
+    # Few ids, so that the provider seems to repeat them; and some that are empty.
+    calls_made = [
         ToolCall(
             id=ToolCallId(chance.choice(("", f"c{chance.randint(0, 30)}"))),
             name=chance.choice(("read", "write")),
@@ -178,13 +182,13 @@ def _answer_item(state: State, chance: Random, *, calls: int) -> Item:
         )
         for _ in range(calls)
     ]
-    reasons = [one for one in FinishReason if one not in (FinishReason.ERROR,)]
+    reasons = [reason for reason in FinishReason if reason is not FinishReason.ERROR]
     reason = chance.choice(reasons)
     if reason is FinishReason.PAUSED and state.turn is not None and state.turn.model_calls > 20:
         reason = FinishReason.COMPLETED
     return Item(
         ItemKind.ASSISTANT,
-        (Reasoning(summary="hm"), Text(text="well"), *made),
+        (Reasoning(summary="hm"), Text(text="well"), *calls_made),
         finish_reason=reason,
         usage=_usage(),
     )
@@ -208,7 +212,7 @@ def _verdict(effect: Preflight, chance: Random, temper: Temper, *, well: bool) -
             summary=f"{kind} something",
         )
         for kind in kinds
-        # Now and then someone is asked for what is granted.
+        # Now and then a check asks for what is granted already.
         if ApprovalId(f"{kind}:{effect.call.input.get('patched', 0)}") not in effect.granted
         or chance.random() < 0.2
     )
@@ -244,7 +248,7 @@ def result_of(
 
 
 def odd_answer(effect_id: EffectId, chance: Random) -> Input:
-    """An answer that does not go with its effect, or not with its call."""
+    """Make an answer that does not belong to its effect, or not to its call."""
     odd = Item(ItemKind.USER, (Text("I am no answer"),))
     return chance.choice(
         (
@@ -261,7 +265,7 @@ def odd_answer(effect_id: EffectId, chance: Random) -> Input:
 
 
 def partial_answer(state: State, chance: Random) -> ModelResponse | None:
-    """Make what came of an answer that is being streamed, if anything did."""
+    """Make what has come of a response that is being read; None if nothing has."""
     if state.phase is not Phase.CALLING or chance.random() < 0.3:
         return None
     return ModelResponse(_answer_item(state, chance, calls=chance.choice((0, 0, 1, 2))))

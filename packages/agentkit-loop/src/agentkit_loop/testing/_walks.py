@@ -1,7 +1,7 @@
-"""Random walks: legal inputs in random order, to try the kernel's laws on.
+"""Random walks through the kernel: inputs in random order, on which its laws are checked.
 
-What comes out depends on the seed alone. Answers are given to effects that are out, host inputs
-come at any moment, and some inputs fit nothing: late answers, approvals that nobody asked for.
+A walk depends on its seed alone. It answers the effects that are out, lets the host do something at
+any moment, and has inputs that do not apply: late answers, decisions on unknown requests.
 """
 
 from __future__ import annotations
@@ -62,24 +62,35 @@ from agentkit_loop.testing._walk_answers import (
 )
 
 
-class Walked(NamedTuple):
-    """One step of a walk; the first has no state before it and no input."""
+class WalkStep(NamedTuple):
+    """One step of a walk. The first one is the start of the session, without an input.
+
+    Attributes:
+        before: The state before the step; None for the start.
+        input: The input; None for the start.
+        now: The time that the kernel was kernel_input, in milliseconds.
+        after: The state after the step.
+        effects: What the step asks for, in order.
+    """
 
     before: State | None
-    given: Input | None
+    input: Input | None
     now: int
     after: State
     effects: tuple[Effect, ...]
 
 
-def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[Walked]:
-    """Walk at random, with a configuration that is random as well.
+def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[WalkStep]:
+    """Walk through the kernel at random, with a random configuration.
 
     Args:
-        seed: Which walk.
-        length: How many inputs at random.
-        settle: Whether a host follows that answers everything well and lets the run go on, until
-            it is idle or closed and nothing is queued.
+        seed: Determines the walk.
+        length: How many random inputs.
+        settle: Whether the walk ends with a host that answers everything well and lets the session
+            go on, until it is closed, or idle with nothing queued.
+
+    Yields:
+        Each step, from the start of the session on.
     """
     chance = Random(seed)  # noqa: S311
     temper = Temper(
@@ -99,26 +110,26 @@ def walk(seed: int, *, length: int = 60, settle: bool = True) -> Iterator[Walked
         ),
         now=now,
     )
-    yield Walked(None, None, now, state, effects)
+    yield WalkStep(None, None, now, state, effects)
     for at in range(length):
         if state.phase is Phase.CLOSED and chance.random() < 0.2:
             break
         # The clock may stand still, and may be set back.
         now += chance.choice((-3, 0, 1, 7, 100))
-        given = _input(state, chance, temper, at)
+        kernel_input = _input(state, chance, temper, at)
         before = state
-        state, effects = step(before, given, now)
-        yield Walked(before, given, now, state, effects)
+        state, effects = step(before, kernel_input, now)
+        yield WalkStep(before, kernel_input, now, state, effects)
     while settle and not is_settled(state):
         now += 1
-        given = _cooperative(state, chance, temper)
+        kernel_input = _cooperative(state, chance, temper)
         before = state
-        state, effects = step(before, given, now)
-        yield Walked(before, given, now, state, effects)
+        state, effects = step(before, kernel_input, now)
+        yield WalkStep(before, kernel_input, now, state, effects)
 
 
 def is_settled(state: State) -> bool:
-    """Whether nothing more happens unless a host says something."""
+    """Whether nothing more happens unless the host does something."""
     if state.phase is Phase.CLOSED:
         return True
     idle = state.phase is Phase.IDLE and not state.inputs
@@ -150,7 +161,7 @@ def _config(chance: Random) -> LoopConfig:
 
 
 def _other_config(config: LoopConfig, chance: Random) -> LoopConfig:
-    """Change what may be changed while calls run without making laws about them untrue."""
+    """Change the settings that may change while calls run without breaking a law about them."""
     return replace(
         config,
         queue_mode=chance.choice(list(QueueMode)),
@@ -211,7 +222,7 @@ def _odd_input(state: State, chance: Random) -> Input:
             config=chance.choice((None, _other_config(state.config, chance))),
         )
     if draw < 0.75:
-        # Of somebody who was thought to be lost, or never was.
+        # From a process that was thought to be lost, or for an effect that never was.
         late = EffectId(f"e{chance.randint(0, state.effects + 3)}")
         kinds = (TimerFired, ToolStarted, EffectLost, Prepared, MutatorsDone, FinishChecked)
         return chance.choice(kinds)(late)
