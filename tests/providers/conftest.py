@@ -1,4 +1,4 @@
-"""What the tests of this room share: a stranger's model at a replay server, and a question."""
+"""Fixtures for the tests of agentkit-providers: replay servers, models at them, requests."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -24,11 +24,11 @@ def serve() -> Iterator[Callable[[Script], ReplayServer]]:
 
 @pytest.fixture
 def tiny() -> Callable[..., HttpModel]:
-    """Makes a model of a stranger's provider at a server."""
+    """Makes a model of an unknown provider at a server."""
 
-    def make(server: ReplayServer, **given: Any) -> HttpModel:
+    def make(server: ReplayServer, **options: Any) -> HttpModel:
         row = Endpoint(name="tiny", base_url=server.url, key_required=False)
-        return HttpModel("m", endpoint=row, projection=TinyChat(), **given)
+        return HttpModel("m", endpoint=row, projection=TinyChat(), **options)
 
     return make
 
@@ -47,7 +47,7 @@ def ask() -> Callable[..., ModelRequest]:
 
 @pytest.fixture(params=["asyncio", "trio", "blocking"])
 def batches(request: pytest.FixtureRequest) -> Callable[..., list[tuple[ModelEvent, ...]]]:
-    """Asks a model and collects the batches of its answer, in each way in which one can ask."""
+    """Sends a request and collects the batches of the response, with and without an event loop."""
 
     async def read(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
         return [events async for events in model.stream(asked)]

@@ -1,4 +1,4 @@
-"""Chat Completions by hand: bodies as servers send them, and what we make of them."""
+"""Chat Completions, by hand: bodies as servers send them, and what they mean."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from agentkit_core import ModelOptions, ModelRequest, ModelResponse, ToolSpec
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
+from support.decoding import events_of, read_body
 
 
 def request(
     *tools: str, streamed: bool = True, extra: dict[str, Any] | None = None
 ) -> ModelRequest:
-    """A question that offers tools of these names."""
+    """A request that offers tools of these names."""
     return ModelRequest(
         model="m",
         tools=tuple(ToolSpec(name) for name in tools),
@@ -26,14 +26,16 @@ def request(
 
 def stream(*chunks: dict[str, Any] | bytes, done: bool = True) -> bytes:
     """The body of a stream of these events."""
-    written = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in chunks]
+    payloads = [
+        chunk if isinstance(chunk, bytes) else json.dumps(chunk).encode() for chunk in chunks
+    ]
     if done:
-        written.append(b"[DONE]")
-    return b"".join(b"data: " + one + b"\n\n" for one in written)
+        payloads.append(b"[DONE]")
+    return b"".join(b"data: " + payload + b"\n\n" for payload in payloads)
 
 
 def delta(finish: str | None = None, index: int = 0, **fields: Any) -> dict[str, Any]:
-    """A chunk with one choice that gained these fields."""
+    """A chunk that adds these fields to one choice."""
     choice = {"index": index, "delta": fields, "finish_reason": finish}
     return {"id": "r1", "model": "m-1", "choices": [choice]}
 
@@ -43,11 +45,14 @@ def fragment(
 ) -> dict[str, Any]:
     """A fragment of a tool call."""
     function = {"name": name, "arguments": arguments}
-    return {**fields, "function": {key: one for key, one in function.items() if one is not None}}
+    return {
+        **fields,
+        "function": {key: value for key, value in function.items() if value is not None},
+    }
 
 
 def whole(finish: str | None = "stop", **message: Any) -> bytes:
-    """The body of a whole answer."""
+    """The body of a whole response."""
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
     return json.dumps({"id": "r1", "model": "m-1", "choices": [choice]}).encode()
 
@@ -55,15 +60,12 @@ def whole(finish: str | None = "stop", **message: Any) -> bytes:
 def read(
     body: bytes, asked: ModelRequest | None = None, quirks: Quirks | None = None
 ) -> ModelResponse:
-    """What a body says; the decoder's laws are checked on the way."""
-    projection = OpenAIChat(quirks=quirks or Quirks())
-    asked = asked or request()
-    return check_decoder(lambda: projection.decoder(asked), body)
+    """Decode a body; the laws of decoders are checked on the way."""
+    return read_body(OpenAIChat(quirks=quirks or Quirks()), body, asked or request())
 
 
 def events(
     body: bytes | Sequence[bytes], asked: ModelRequest | None = None, quirks: Quirks | None = None
 ) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
-    decoder = OpenAIChat(quirks=quirks or Quirks()).decoder(asked or request())
-    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)
+    return events_of(OpenAIChat(quirks=quirks or Quirks()), body, asked or request())

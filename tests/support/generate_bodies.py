@@ -1,4 +1,4 @@
-"""generateContent by hand: bodies as Google sends them, and what we make of them."""
+"""generateContent, by hand: bodies as Google sends them, and what they mean."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from agentkit_core import ModelRequest, ModelResponse, ToolSpec
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.google_generate import GoogleGenerate
+from support.decoding import events_of, read_body
 
 
 def request(*tools: str, streamed: bool = True, model: str = "m") -> ModelRequest:
-    """A question that offers tools of these names."""
+    """A request that offers tools of these names."""
     return ModelRequest(
         model=model, tools=tuple(ToolSpec(name) for name in tools), streamed=streamed
     )
@@ -26,16 +26,16 @@ def response(
     index: int | None = 0,
     **beside: Any,
 ) -> dict[str, Any]:
-    """One response: a whole answer, or what a stream brings at once."""
+    """One response: a whole response, or what a stream brings at once."""
     candidate: dict[str, Any] = {"content": {"parts": list(parts), "role": "model"}, **beside}
     if index is not None:
         candidate["index"] = index
     if finish is not None:
         candidate["finishReason"] = finish
-    made: dict[str, Any] = {"candidates": [candidate], "responseId": "r1", "modelVersion": "m-1"}
+    body: dict[str, Any] = {"candidates": [candidate], "responseId": "r1", "modelVersion": "m-1"}
     if usage is not None:
-        made["usageMetadata"] = usage
-    return made
+        body["usageMetadata"] = usage
+    return body
 
 
 def text(words: str, **fields: Any) -> dict[str, Any]:
@@ -58,29 +58,31 @@ def partial(path: str, more: bool = True, **value: Any) -> dict[str, Any]:
 
 def stream(*responses: dict[str, Any] | bytes) -> bytes:
     """The body of a stream of events, with the vendor's line ends."""
-    written = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in responses]
-    return b"".join(b"data: " + one + b"\r\n\r\n" for one in written)
+    payloads = [
+        value if isinstance(value, bytes) else json.dumps(value).encode() for value in responses
+    ]
+    return b"".join(b"data: " + payload + b"\r\n\r\n" for payload in payloads)
 
 
 def array(*responses: dict[str, Any]) -> bytes:
     """The body of a stream that is one JSON array."""
-    return b"[" + b",\r\n".join(json.dumps(one, indent=1).encode() for one in responses) + b"\n]\n"
+    return (
+        b"[" + b",\r\n".join(json.dumps(value, indent=1).encode() for value in responses) + b"\n]\n"
+    )
 
 
 def whole(*parts: dict[str, Any], finish: str | None = "STOP", **fields: Any) -> bytes:
-    """The body of a whole answer."""
+    """The body of a whole response."""
     return json.dumps(response(*parts, finish=finish, **fields), indent=2).encode()
 
 
 def read(body: bytes, asked: ModelRequest | None = None) -> ModelResponse:
-    """What a body says; the decoder's laws are checked on the way."""
-    asked = asked or request()
-    return check_decoder(lambda: GoogleGenerate().decoder(asked), body)
+    """Decode a body; the laws of decoders are checked on the way."""
+    return read_body(GoogleGenerate(), body, asked or request())
 
 
 def events(
     body: bytes | Sequence[bytes], asked: ModelRequest | None = None
 ) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
-    decoder = GoogleGenerate().decoder(asked or request())
-    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)
+    return events_of(GoogleGenerate(), body, asked or request())

@@ -1,4 +1,4 @@
-"""Messages by hand: bodies as servers send them, and what we make of them."""
+"""Messages, by hand: bodies as servers send them, and what they mean."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agentkit_core import Item, ModelOptions, ModelRequest, ModelResponse, ToolSpec
+from agentkit_core import Item, ModelOptions, ModelRequest, ModelResponse
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
+from support.decoding import events_of, read_body
+from support.encoding import encoded_body
 
 MODEL = "claude-opus-4-6"
 USAGE = {"input_tokens": 9, "output_tokens": 1}
 
 
 def request(*items: Item, streamed: bool = True, **options: Any) -> ModelRequest:
-    """A question."""
+    """A request."""
     return ModelRequest(
         model=MODEL, items=items, streamed=streamed, options=ModelOptions(**options)
     )
@@ -34,7 +35,7 @@ def block(
     """The events of one block."""
     events = [
         {"type": "content_block_start", "index": index, "content_block": begun},
-        *({"type": "content_block_delta", "index": index, "delta": one} for one in deltas),
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
     ]
     return [*events, {"type": "content_block_stop", "index": index}] if stopped else events
 
@@ -48,7 +49,7 @@ def said(*words: str, index: int = 0, stopped: bool = True) -> list[dict[str, An
 def called(
     *pieces: str, index: int = 0, stopped: bool = True, **fields: Any
 ) -> list[dict[str, Any]]:
-    """The events of a call of `f` with id `t1`, unless it says otherwise."""
+    """The events of a call, by default of `f` with the id `t1`."""
     begun = {"type": "tool_use", "id": "t1", "name": "f", "input": {}, **fields}
     deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
     return block(begun, *deltas, index=index, stopped=stopped)
@@ -66,11 +67,8 @@ def ended(
 def stream(*events: dict[str, Any] | bytes | list[dict[str, Any]]) -> bytes:
     """The body of a stream of these events."""
     flat: list[dict[str, Any] | bytes] = []
-    for one in events:
-        if isinstance(one, list):
-            flat += one
-        else:
-            flat.append(one)
+    for event in events:
+        flat += event if isinstance(event, list) else [event]
     return b"".join(map(_event, flat))
 
 
@@ -81,7 +79,7 @@ def _event(event: dict[str, Any] | bytes) -> bytes:
 
 
 def whole(*blocks: dict[str, Any], reason: str | None = "end_turn", **fields: Any) -> bytes:
-    """The body of a whole answer."""
+    """The body of a whole response."""
     message = {
         "id": "m1",
         "type": "message",
@@ -98,30 +96,18 @@ def whole(*blocks: dict[str, Any], reason: str | None = "end_turn", **fields: An
 def read(
     body: bytes, asked: ModelRequest | None = None, quirks: Quirks | None = None
 ) -> ModelResponse:
-    """What a body says; the decoder's laws are checked on the way."""
-    projection = AnthropicMessages(quirks=quirks or Quirks())
-    asked = asked or request()
-    return check_decoder(lambda: projection.decoder(asked), body)
+    """Decode a body; the laws of decoders are checked on the way."""
+    return read_body(AnthropicMessages(quirks=quirks or Quirks()), body, asked or request())
 
 
 def events(body: bytes | Sequence[bytes], quirks: Quirks | None = None) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
-    decoder = AnthropicMessages(quirks=quirks or Quirks()).decoder(request())
-    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)
+    return events_of(AnthropicMessages(quirks=quirks or Quirks()), body, request())
 
 
 def sent(
-    *items: Item,
-    quirks: Quirks | None = None,
-    tools: tuple[ToolSpec, ...] = (),
-    model: str = MODEL,
-    streamed: bool = False,
-    **options: Any,
+    *items: Item, quirks: Quirks | None = None, model: str = MODEL, **request: Any
 ) -> dict[str, Any]:
     """The body of a request, as JSON."""
-    asked = ModelRequest(
-        model=model, items=items, tools=tools, streamed=streamed, options=ModelOptions(**options)
-    )
-    wire = AnthropicMessages(quirks=quirks or Quirks()).encode(asked)
-    body: dict[str, Any] = json.loads(wire.body)
-    return body
+    projection = AnthropicMessages(quirks=quirks or Quirks())
+    return encoded_body(projection, *items, model=model, **request)

@@ -1,4 +1,4 @@
-"""Responses by hand: bodies as servers send them, and what we make of them."""
+"""Responses, by hand: bodies as servers send them, and what they mean."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from agentkit_core import ModelRequest, ModelResponse, ToolSpec
 from agentkit_core.provider import ModelEvent
-from agentkit_core.testing import check_decoder, decode_chunks
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks
+from support.decoding import events_of, read_body
 
 
 def request(*tools: str, streamed: bool = True) -> ModelRequest:
-    """A question that offers tools of these names."""
+    """A request that offers tools of these names."""
     return ModelRequest(model="m", tools=tuple(ToolSpec(name) for name in tools), streamed=streamed)
 
 
@@ -49,7 +49,7 @@ def added(index: int, **item: Any) -> dict[str, Any]:
 
 
 def done(index: int, **item: Any) -> dict[str, Any]:
-    """An item is whole."""
+    """An item is complete."""
     return {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
@@ -65,7 +65,7 @@ def delta(kind: str, text: str, index: int = 0, **fields: Any) -> dict[str, Any]
 
 
 def message(*texts: str, **fields: Any) -> dict[str, Any]:
-    """A message that says these texts."""
+    """A message with these texts."""
     content = [{"type": "output_text", "text": text, "annotations": []} for text in texts]
     own = {"id": "msg_1", "status": "completed", "role": "assistant"}
     return {"type": "message", "content": content, **own, **fields}
@@ -80,12 +80,19 @@ def reasoning(summary: str = "", secret: str | None = "c2VjcmV0", **fields: Any)
 
 def call(call_id: str = "call_1", arguments: str = "{}", **fields: Any) -> dict[str, Any]:
     """A call of a function."""
-    made = {"call_id": call_id, "name": "f", "arguments": arguments, "status": "completed"}
-    return {"type": "function_call", "id": "fc_1", **made, **fields}
+    item = {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": call_id,
+        "name": "f",
+        "arguments": arguments,
+        "status": "completed",
+    }
+    return {**item, **fields}
 
 
 def whole(*output: dict[str, Any], status: str = "completed", **fields: Any) -> bytes:
-    """The body of a whole answer."""
+    """The body of a whole response."""
     body = {"id": "r1", "object": "response", "model": "m-1", "status": status}
     return json.dumps({**body, "output": list(output), **fields}).encode()
 
@@ -93,15 +100,12 @@ def whole(*output: dict[str, Any], status: str = "completed", **fields: Any) -> 
 def read(
     body: bytes, asked: ModelRequest | None = None, quirks: Quirks | None = None
 ) -> ModelResponse:
-    """What a body says; the decoder's laws are checked on the way."""
-    projection = OpenAIResponses(quirks=quirks or Quirks())
-    asked = asked or request()
-    return check_decoder(lambda: projection.decoder(asked), body)
+    """Decode a body; the laws of decoders are checked on the way."""
+    return read_body(OpenAIResponses(quirks=quirks or Quirks()), body, asked or request())
 
 
 def events(
     body: bytes | Sequence[bytes], asked: ModelRequest | None = None, quirks: Quirks | None = None
 ) -> tuple[ModelEvent, ...]:
     """The events of a body, or of its pieces."""
-    decoder = OpenAIResponses(quirks=quirks or Quirks()).decoder(asked or request())
-    return decode_chunks(decoder, [body] if isinstance(body, bytes) else body)
+    return events_of(OpenAIResponses(quirks=quirks or Quirks()), body, asked or request())

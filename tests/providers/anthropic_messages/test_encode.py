@@ -21,7 +21,6 @@ from agentkit_core import (
     InlineBytes,
     InlineText,
     Item,
-    ItemKind,
     JsonFormat,
     JsonSchemaFormat,
     Media,
@@ -30,13 +29,10 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     Part,
-    PartsOutput,
-    Provenance,
     Reasoning,
     Structured,
     StructuredOutput,
     Text,
-    TextOutput,
     ThinkingLevel,
     ToolCall,
     ToolCallId,
@@ -53,6 +49,7 @@ from agentkit_core.testing import check_projection, hard_transcripts
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks
 from agentkit_providers.anthropic_messages._media import media_block
 from agentkit_providers.endpoints import ANTHROPIC_MESSAGES, default_registry
+from support.encoding import PNG, WEATHER, call, model_item, result
 from support.examples import examples
 from support.items import any_histories
 from support.messages_bodies import (
@@ -73,12 +70,6 @@ KNOWN_FIELDS = set(message_create_params.MessageCreateParamsStreaming.__required
     message_create_params.MessageCreateParamsStreaming.__optional_keys__
 )
 
-WEATHER = ToolSpec(
-    "weather",
-    "Say what the weather is like.",
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-)
-PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"PNG"))
 PNG_BLOCK = {
     "type": "image",
     "source": {"type": "base64", "media_type": "image/png", "data": "UE5H"},
@@ -86,35 +77,17 @@ PNG_BLOCK = {
 
 
 def messages(*items: Item, quirks: Quirks | None = None, **options: Any) -> list[dict[str, Any]]:
-    written: list[dict[str, Any]] = sent(*items, quirks=quirks, **options)["messages"]
-    return written
+    entries: list[dict[str, Any]] = sent(*items, quirks=quirks, **options)["messages"]
+    return entries
 
 
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def call(call_id: str, name: str = "f", **arguments: Any) -> ToolCall:
-    return ToolCall(ToolCallId(call_id), name, arguments)
-
-
-def result(call_id: str, *parts: Part | str, is_error: bool = False) -> ToolResult:
-    if len(parts) == 1 and isinstance(parts[0], str):
-        return ToolResult(ToolCallId(call_id), TextOutput(parts[0]), is_error)
-    content = tuple(Text(one) if isinstance(one, str) else one for one in parts)
-    return ToolResult(ToolCallId(call_id), PartsOutput(content), is_error)
-
-
-def own(
-    *parts: Part,
-    model: str = MODEL,
-    provider: str = "anthropic",
-    reason: FinishReason = FinishReason.COMPLETED,
-    **fields: Any,
-) -> Item:
+def own(*parts: Part, model: str = MODEL, provider: str = "anthropic", **fields: Any) -> Item:
     """What this very model said before."""
-    origin = Provenance(provider, "anthropic_messages", model)
-    return Item(ItemKind.ASSISTANT, parts, provenance=origin, finish_reason=reason, **fields)
+    return model_item(*parts, api="anthropic_messages", provider=provider, model=model, **fields)
 
 
 def custom(**value: Any) -> Custom:

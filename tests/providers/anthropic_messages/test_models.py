@@ -185,7 +185,7 @@ def test_what_is_known_by_name_can_be_overridden() -> None:
 
     assert thinking("high", model="m", quirks=quirks)[1] == "ultra"
     forced = {"tools": (ToolSpec("f"),), "tool_choice": ToolChoiceMode.REQUIRED}
-    body = sent(model="claude-opus-5-5", quirks=quirks, **forced)  # type: ignore[arg-type]
+    body = sent(model="claude-opus-5-5", quirks=quirks, **forced)
     assert body["tool_choice"] == {"type": "any"}
 
 

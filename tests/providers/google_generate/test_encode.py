@@ -23,7 +23,6 @@ from agentkit_core import (
     InlineBytes,
     InlineText,
     Item,
-    ItemKind,
     JsonFormat,
     JsonSchemaFormat,
     Media,
@@ -32,8 +31,6 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     Part,
-    PartsOutput,
-    Provenance,
     Reasoning,
     Structured,
     StructuredOutput,
@@ -58,65 +55,36 @@ from agentkit_providers.google_generate import GoogleGenerate, Quirks
 from agentkit_providers.google_generate._media import media_part
 from providers import corpus
 from support import generate_bodies as bodies
+from support.encoding import PNG, WEATHER, call, encoded_body, model_item, result
 from support.examples import examples
 from support.items import any_histories
 
 NEW, OLD = "gemini-3-pro-preview", "gemini-2.5-flash"
 SKIP = "skip_thought_signature_validator"
-WEATHER = ToolSpec(
-    "weather",
-    "Say what the weather is like.",
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-)
-PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"PNG"))
 PNG_PART = {"inlineData": {"data": "UE5H", "mimeType": "image/png"}}
 
 
 def body(
-    *items: Item,
-    quirks: Quirks | None = None,
-    tools: tuple[ToolSpec, ...] = (),
-    model: str = NEW,
-    **options: Any,
+    *items: Item, quirks: Quirks | None = None, model: str = NEW, **request: Any
 ) -> dict[str, Any]:
     """The body of a request, as JSON."""
-    request = ModelRequest(
-        model=model, items=items, tools=tools, options=ModelOptions(**options), streamed=False
-    )
-    wire = GoogleGenerate(quirks=quirks or Quirks()).encode(request)
-    written: dict[str, Any] = json.loads(wire.body)
-    return written
+    projection = GoogleGenerate(quirks=quirks or Quirks())
+    return encoded_body(projection, *items, model=model, **request)
 
 
-def contents(*items: Item, **given: Any) -> list[dict[str, Any]]:
-    written: list[dict[str, Any]] = body(*items, **given)["contents"]
-    return written
+def contents(*items: Item, **request: Any) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = body(*items, **request)["contents"]
+    return entries
 
 
-def config(**given: Any) -> dict[str, Any]:
-    written: dict[str, Any] = body(Item.user("hi"), **given).get("generationConfig", {})
-    return written
-
-
-def call(call_id: str, name: str = "f", **arguments: Any) -> ToolCall:
-    return ToolCall(ToolCallId(call_id), name, arguments)
-
-
-def result(call_id: str, *parts: Part | str, is_error: bool = False) -> ToolResult:
-    if len(parts) == 1 and isinstance(parts[0], str):
-        return ToolResult(ToolCallId(call_id), TextOutput(parts[0]), is_error)
-    content = tuple(Text(one) if isinstance(one, str) else one for one in parts)
-    return ToolResult(ToolCallId(call_id), PartsOutput(content), is_error)
+def config(**request: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = body(Item.user("hi"), **request).get("generationConfig", {})
+    return fields
 
 
 def own(*parts: Part, model: str = NEW) -> Item:
     """What this very model said before."""
-    return Item(
-        ItemKind.ASSISTANT,
-        parts,
-        provenance=Provenance("google", "google_generate", model),
-        finish_reason=FinishReason.COMPLETED,
-    )
+    return model_item(*parts, api="google_generate", provider="google", model=model)
 
 
 def test_every_kind_of_item_has_its_place() -> None:

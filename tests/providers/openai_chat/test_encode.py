@@ -15,12 +15,10 @@ from pydantic import TypeAdapter
 from agentkit_core import (
     ArtifactId,
     File,
-    FinishReason,
     Handle,
     InlineBytes,
     InlineText,
     Item,
-    ItemKind,
     JsonFormat,
     JsonSchemaFormat,
     Media,
@@ -29,16 +27,11 @@ from agentkit_core import (
     ModelRequest,
     NamedTool,
     Part,
-    PartsOutput,
-    Provenance,
     Reasoning,
-    SessionId,
     Structured,
     StructuredOutput,
     Text,
-    TextOutput,
     ThinkingLevel,
-    ToolCall,
     ToolCallId,
     ToolChoiceMode,
     ToolResult,
@@ -55,67 +48,29 @@ from agentkit_providers.endpoints import default_registry
 from agentkit_providers.openai_chat import OpenAIChat, Quirks, ThinkingFormat
 from agentkit_providers.openai_chat._media import media_part
 from support.chat_bodies import delta, fragment, stream
+from support.encoding import PNG, WEATHER, call, encoded_body, model_item, result
 from support.examples import examples
 from support.items import any_histories
 
 STREAMING: TypeAdapter[Any] = TypeAdapter(completion_create_params.CompletionCreateParamsStreaming)
 WHOLE: TypeAdapter[Any] = TypeAdapter(completion_create_params.CompletionCreateParamsNonStreaming)
 
-WEATHER = ToolSpec(
-    "weather",
-    "Say what the weather is like.",
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-)
 
-
-def body(
-    *items: Item,
-    quirks: Quirks | None = None,
-    tools: tuple[ToolSpec, ...] = (),
-    streamed: bool = False,
-    session_id: str | None = None,
-    **options: Any,
-) -> dict[str, Any]:
+def body(*items: Item, quirks: Quirks | None = None, **request: Any) -> dict[str, Any]:
     """The body of a request, as JSON."""
-    request = ModelRequest(
-        model="m",
-        items=items,
-        tools=tools,
-        streamed=streamed,
-        session_id=None if session_id is None else SessionId(session_id),
-        options=ModelOptions(**options),
-    )
-    written: dict[str, Any] = json.loads(OpenAIChat(quirks=quirks or Quirks()).encode(request).body)
-    return written
+    return encoded_body(OpenAIChat(quirks=quirks or Quirks()), *items, **request)
 
 
 def messages(*items: Item, quirks: Quirks | None = None, **options: Any) -> list[dict[str, Any]]:
-    written: list[dict[str, Any]] = body(*items, quirks=quirks, **options)["messages"]
-    return written
-
-
-def call(call_id: str, name: str = "f", **arguments: Any) -> ToolCall:
-    return ToolCall(ToolCallId(call_id), name, arguments)
-
-
-def result(call_id: str, *parts: Part | str, is_error: bool = False) -> ToolResult:
-    if len(parts) == 1 and isinstance(parts[0], str):
-        return ToolResult(ToolCallId(call_id), TextOutput(parts[0]), is_error)
-    content = tuple(Text(one) if isinstance(one, str) else one for one in parts)
-    return ToolResult(ToolCallId(call_id), PartsOutput(content), is_error)
+    entries: list[dict[str, Any]] = body(*items, quirks=quirks, **options)["messages"]
+    return entries
 
 
 def own(*parts: Part, model: str = "m", provider: str = "openai") -> Item:
     """What this very model said before."""
-    return Item(
-        ItemKind.ASSISTANT,
-        parts,
-        provenance=Provenance(provider, "openai_chat", model),
-        finish_reason=FinishReason.COMPLETED,
-    )
+    return model_item(*parts, api="openai_chat", provider=provider, model=model)
 
 
-PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"PNG"))
 PNG_PART = {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}}
 
 
@@ -624,7 +579,7 @@ def test_vendors_that_want_more_in_messages_get_it() -> None:
     assert body(*asked, quirks=quirks)["tools"] == []
     assert "tools" not in body(Item.user("u"), quirks=quirks)
     required = {"tools": (WEATHER,), "tool_choice": ToolChoiceMode.REQUIRED}
-    assert body(quirks=quirks, **required)["tool_choice"] == "any"  # type: ignore[arg-type]
+    assert body(quirks=quirks, **required)["tool_choice"] == "any"
 
 
 def test_a_value_that_a_tool_gave_is_json() -> None:

@@ -26,15 +26,9 @@ from agentkit_core import (
     ModelOptions,
     ModelRequest,
     NamedTool,
-    Part,
-    PartsOutput,
-    SessionId,
     Structured,
     StructuredOutput,
-    Text,
-    TextOutput,
     ThinkingLevel,
-    ToolCall,
     ToolCallId,
     ToolChoiceMode,
     ToolResult,
@@ -55,69 +49,35 @@ from agentkit_core.testing import check_projection, hard_transcripts
 from agentkit_providers.endpoints import OPENAI_RESPONSES, default_registry
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks, ReasoningReplay
 from agentkit_providers.openai_responses._media import media_part
+from support.encoding import PNG, WEATHER, call, encoded_body, result
 from support.examples import examples
 from support.items import any_histories
 
 STREAMING: TypeAdapter[Any] = TypeAdapter(response_create_params.ResponseCreateParamsStreaming)
 WHOLE: TypeAdapter[Any] = TypeAdapter(response_create_params.ResponseCreateParamsNonStreaming)
 
-WEATHER = ToolSpec(
-    "weather",
-    "Say what the weather is like.",
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-)
 ENCRYPTED = ["reasoning.encrypted_content"]
 NO_THINKING: dict[ThinkingLevel, str | None] = {
-    one: None for one in ThinkingLevel if one is not ThinkingLevel.OFF
+    level: None for level in ThinkingLevel if level is not ThinkingLevel.OFF
 }
 
 
-def body(
-    *items: Item,
-    quirks: Quirks | None = None,
-    tools: tuple[ToolSpec, ...] = (),
-    streamed: bool = False,
-    session_id: str | None = None,
-    **options: Any,
-) -> dict[str, Any]:
+def body(*items: Item, quirks: Quirks | None = None, **request: Any) -> dict[str, Any]:
     """The body of a request, as JSON."""
-    request = ModelRequest(
-        model="m",
-        items=items,
-        tools=tools,
-        streamed=streamed,
-        session_id=None if session_id is None else SessionId(session_id),
-        options=ModelOptions(**options),
-    )
-    encoded = OpenAIResponses(quirks=quirks or Quirks()).encode(request)
-    assert encoded.path == "/responses"
-    written: dict[str, Any] = json.loads(encoded.body)
-    return written
+    return encoded_body(OpenAIResponses(quirks=quirks or Quirks()), *items, **request)
 
 
-def given_input(*items: Item, quirks: Quirks | None = None, **options: Any) -> list[dict[str, Any]]:
-    written: list[dict[str, Any]] = body(*items, quirks=quirks, **options)["input"]
-    return written
+def input_items(*items: Item, quirks: Quirks | None = None, **options: Any) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = body(*items, quirks=quirks, **options)["input"]
+    return entries
 
 
-def noted(quirks: Quirks | None = None, **options: Any) -> dict[str, Any]:
-    """What the response's item is told of what was decided."""
+def decisions(quirks: Quirks | None = None, **options: Any) -> dict[str, Any]:
+    """What the encoder decided, for the response's item."""
     request = ModelRequest(model="m", options=ModelOptions(**options))
     return OpenAIResponses(quirks=quirks or Quirks()).encode(request).metadata
 
 
-def call(call_id: str, name: str = "f", **arguments: Any) -> ToolCall:
-    return ToolCall(ToolCallId(call_id), name, arguments)
-
-
-def result(call_id: str, *parts: Part | str, is_error: bool = False) -> ToolResult:
-    if len(parts) == 1 and isinstance(parts[0], str):
-        return ToolResult(ToolCallId(call_id), TextOutput(parts[0]), is_error)
-    content = tuple(Text(one) if isinstance(one, str) else one for one in parts)
-    return ToolResult(ToolCallId(call_id), PartsOutput(content), is_error)
-
-
-PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"PNG"))
 PNG_PART = {
     "type": "input_image",
     "detail": "auto",
@@ -126,7 +86,7 @@ PNG_PART = {
 
 
 def test_every_kind_of_item_has_its_input_item() -> None:
-    assert given_input(
+    assert input_items(
         Item.system("s", "t"),
         Item.context("c"),
         Item.developer("d"),
@@ -148,7 +108,7 @@ def test_every_kind_of_item_has_its_input_item() -> None:
 
 def test_vendors_that_want_messages_in_another_way_get_them() -> None:
     quirks = Quirks(developer_role=False, assistant_text_in_list=True, error_prefix="Error: ")
-    assert given_input(
+    assert input_items(
         Item.developer("d"),
         Item.assistant("a", call("1"), call("2")),
         Item.tool(result("1", "r", is_error=True), result("2", PNG, is_error=True)),
@@ -186,7 +146,7 @@ def test_media_and_documents_are_written_as_the_protocol_has_them() -> None:
         Structured({"b": 1}),
     )
 
-    assert given_input(item)[0]["content"] == [
+    assert input_items(item)[0]["content"] == [
         {"type": "input_text", "text": "see"},
         {"type": "input_image", "image_url": "https://e/i", "detail": "low"},
         {"type": "input_image", "detail": "auto", "file_id": "file-1"},
@@ -213,7 +173,7 @@ def test_a_handle_that_nobody_resolved_is_refused_where_it_would_have_to_be_writ
 def test_what_a_tool_gave_is_text_or_json_or_a_list_with_images_and_files() -> None:
     value = ToolResult(ToolCallId("2"), StructuredOutput({"a": [1]}))
     file = File(InlineText("w"), "text/plain")
-    written = given_input(
+    written = input_items(
         Item.assistant(call("1"), call("2"), call("3"), call("4")),
         Item.tool(result("1", "a", "b"), value, result("3", "see", PNG), result("4", file)),
     )
@@ -231,14 +191,14 @@ RESULTS_WITH_IMAGES = Item.tool(result("A", PNG), result("B", "seen", PNG), resu
 
 
 def test_r04_images_of_parallel_results_stay_inside_them() -> None:
-    written = given_input(CALLS_A_B_C, RESULTS_WITH_IMAGES)
+    written = input_items(CALLS_A_B_C, RESULTS_WITH_IMAGES)
 
     assert [one["type"] for one in written[3:]] == ["function_call_output"] * 3
     assert written[3]["output"] == [PNG_PART]
 
 
 def test_r04_where_results_hold_no_images_these_follow_after_all_results() -> None:
-    written = given_input(CALLS_A_B_C, RESULTS_WITH_IMAGES, quirks=Quirks(tool_images=False))
+    written = input_items(CALLS_A_B_C, RESULTS_WITH_IMAGES, quirks=Quirks(tool_images=False))
 
     assert [one.get("output") for one in written[3:6]] == [
         "(see the attached media)",
@@ -254,7 +214,7 @@ def test_r04_where_results_hold_no_images_these_follow_after_all_results() -> No
 
 def test_r05_call_ids_become_ones_that_the_vendor_takes() -> None:
     ids = ("functions.Bash:0", "x|" * 45, "call_abc", "y" * 80, "y" * 79 + "z")
-    written = given_input(
+    written = input_items(
         Item.assistant(*map(call, ids)), Item.tool(*(result(one, "r") for one in ids))
     )
     sent = [one["call_id"] for one in written[:5]]
@@ -266,7 +226,7 @@ def test_r05_call_ids_become_ones_that_the_vendor_takes() -> None:
 
 
 def test_r03_blank_texts_are_left_out_and_so_is_an_assistant_with_nothing_left() -> None:
-    assert given_input(
+    assert input_items(
         Item.system(" "),
         Item.user("u"),
         Item.assistant("", call("1")),
@@ -394,7 +354,9 @@ def test_a_row_may_leave_out_what_the_vendor_does_not_know_and_add_what_it_wants
     assert list(written) == ["model", "text", "tools", "wanted", "input"]
     assert written["text"] == {"format": {"type": "json_object"}}
     assert "strict" not in written["tools"][0]
-    assert noted(quirks, seed=1, **options) == {"openai_responses.dropped": ["temperature", "seed"]}
+    assert decisions(quirks, seed=1, **options) == {
+        "openai_responses.dropped": ["temperature", "seed"]
+    }
 
 
 def test_s04_strict_is_always_said_and_true_for_those_tools_alone_whose_maker_says_it() -> None:
@@ -453,10 +415,10 @@ def test_what_it_need_not_have_is_left_out() -> None:
 
 def test_a_limit_below_the_least_is_raised_to_it_and_that_is_noted() -> None:
     assert body(max_output_tokens=5)["max_output_tokens"] == 16
-    assert noted(max_output_tokens=5) == {
+    assert decisions(max_output_tokens=5) == {
         "openai_responses.max_output_tokens": {"asked": 5, "sent": 16}
     }
-    assert noted(max_output_tokens=16) == {}
+    assert decisions(max_output_tokens=16) == {}
     assert body(max_output_tokens=5, quirks=Quirks(min_output_tokens=1))["max_output_tokens"] == 5
 
 
@@ -493,13 +455,13 @@ def test_a_thinking_level_that_was_changed_is_noted() -> None:
     key = "openai_responses.thinking"
     high = ThinkingLevel.HIGH
 
-    assert noted(thinking=high) == {}
-    assert noted(thinking=ThinkingLevel.OFF) == {}
-    assert noted(thinking=ThinkingLevel.MAX) == {key: {"asked": "max", "sent": "high"}}
+    assert decisions(thinking=high) == {}
+    assert decisions(thinking=ThinkingLevel.OFF) == {}
+    assert decisions(thinking=ThinkingLevel.MAX) == {key: {"asked": "max", "sent": "high"}}
     silent = Quirks(supports_reasoning_effort=False)
-    assert noted(silent, thinking=high) == {key: {"asked": "high", "sent": None}}
+    assert decisions(silent, thinking=high) == {key: {"asked": "high", "sent": None}}
     no_off = Quirks(thinking_level_map={ThinkingLevel.OFF: None})
-    assert noted(no_off, thinking=ThinkingLevel.OFF) == {key: {"asked": "off", "sent": None}}
+    assert decisions(no_off, thinking=ThinkingLevel.OFF) == {key: {"asked": "off", "sent": None}}
 
 
 def test_of_a_model_that_cannot_reason_nothing_is_asked_about_it() -> None:
@@ -507,8 +469,8 @@ def test_of_a_model_that_cannot_reason_nothing_is_asked_about_it() -> None:
     for level in (None, ThinkingLevel.OFF, ThinkingLevel.HIGH):
         assert set(body(quirks=quirks, thinking=level)) == {"model", "store", "input"}
     changed = {"openai_responses.thinking": {"asked": "high", "sent": "off"}}
-    assert noted(quirks, thinking=ThinkingLevel.HIGH) == changed
-    assert noted(quirks, thinking=ThinkingLevel.OFF) == {}
+    assert decisions(quirks, thinking=ThinkingLevel.HIGH) == changed
+    assert decisions(quirks, thinking=ThinkingLevel.OFF) == {}
 
 
 def test_a_summary_is_asked_for_as_the_row_says() -> None:
@@ -540,7 +502,7 @@ def marked(*items: Item, marks: tuple[CacheMark, ...], **quirks: Any) -> list[An
     """The texts that are marked, of an input with marks."""
     cache = CacheRequest(marks=marks)
     found: list[Any] = []
-    written = given_input(*items, quirks=Quirks(cache_breakpoints=True, **quirks), cache=cache)
+    written = input_items(*items, quirks=Quirks(cache_breakpoints=True, **quirks), cache=cache)
     for one in written:
         content = one.get("content", one.get("output"))
         for entry in content if isinstance(content, list) else ():
@@ -620,7 +582,7 @@ def test_marks_that_are_required_and_cannot_be_set_are_refused(
 
 def test_marks_that_are_required_and_can_be_set_are_set() -> None:
     cache = CacheRequest(mode=CacheMode.REQUIRED, marks=(ItemEnd(0),))
-    first = given_input(*HISTORY, quirks=MARKABLE, cache=cache)[0]
+    first = input_items(*HISTORY, quirks=MARKABLE, cache=cache)[0]
 
     assert first == {
         "role": "system",
