@@ -25,6 +25,8 @@ class SessionAccess:
         engine: The session's engine.
     """
 
+    __slots__ = ("_engine", "_work")
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._work = allocate_lock()

@@ -36,6 +36,8 @@ class SessionSettings:
         prepare_model: Opens another model; returns the function that has it called from now on.
     """
 
+    __slots__ = ("_access", "_engine", "_offer", "_prepare_model")
+
     def __init__(
         self,
         engine: Engine,

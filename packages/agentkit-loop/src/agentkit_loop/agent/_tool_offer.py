@@ -23,6 +23,8 @@ class ToolOffer:
         tools: The source of the host's tools, without the tool for a typed result.
     """
 
+    __slots__ = ("_engine", "_result_tool", "tools")
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.tools: ToolSource = engine.executor.source

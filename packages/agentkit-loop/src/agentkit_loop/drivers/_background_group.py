@@ -21,6 +21,8 @@ class BackgroundGroup:
             Then a call that could is run like all others.
     """
 
+    __slots__ = ("_calls", "group")
+
     def __init__(self, group: anyio.abc.TaskGroup | None) -> None:
         self.group = group
         self._calls: dict[EffectId, ToolCallId] = {}

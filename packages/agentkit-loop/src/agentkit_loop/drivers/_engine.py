@@ -7,8 +7,8 @@ its effects wait in the outbox. The only exception are aborts, which stop work a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -232,9 +232,30 @@ class Engine:
         try:
             for effect in waiting:
                 done += 1
-                _CARRY_OUT[type(effect)](self, effect)
+                self._carry_out_one(effect)
         finally:
             self._interrupted = waiting[done:]
+
+    def _carry_out_one(self, effect: Effect) -> None:
+        match effect:
+            case Emit():
+                self.events.dispatch(effect.event, effect.turn_id, effect.number or None)
+            case Persist():
+                pass  # the transcript is part of the state, which is saved
+            case Yield():
+                self.host_queue.put(effect.status)
+            case Abort():
+                _abort(self, effect)
+            case Prepare() | Preflight():
+                if not _answer_at_once(self, effect):
+                    self.pending.append(effect)
+            case CallModel():
+                _answer_at_once(self, effect)
+                self.pending.append(effect)
+            case RunMutators() | StartTool() | StartTimer() | CheckFinish():
+                self.pending.append(effect)
+            case _:
+                assert_never(effect)
 
     def carry_out_saved(self, effects: Iterable[Effect]) -> None:
         """Carry out the effects of a save, except those that were aborted meanwhile."""
@@ -297,18 +318,6 @@ class Engine:
             raise self.save_error
 
 
-def _emit(engine: Engine, effect: Emit) -> None:
-    engine.events.dispatch(effect.event, effect.turn_id, effect.number or None)
-
-
-def _persist(engine: Engine, effect: Persist) -> None:
-    """Do nothing: the transcript is part of the state, which is saved."""
-
-
-def _yield(engine: Engine, effect: Yield) -> None:
-    engine.host_queue.put(effect.status)
-
-
 def _abort(engine: Engine, effect: Abort) -> None:
     engine.tools.abort(effect.id)
     for waiting in engine.pending:
@@ -330,33 +339,3 @@ def _answer_at_once(engine: Engine, effect: Prepare | CallModel | Preflight) -> 
     if answer is not None:
         engine._inbox.append(answer)
     return answer is not None
-
-
-def _answer_or_leave(engine: Engine, effect: Prepare | Preflight) -> None:
-    if not _answer_at_once(engine, effect):
-        engine.pending.append(effect)
-
-
-def _offer_and_leave(engine: Engine, effect: CallModel) -> None:
-    _answer_at_once(engine, effect)
-    engine.pending.append(effect)
-
-
-def _leave_pending(engine: Engine, effect: AnsweredEffect) -> None:
-    engine.pending.append(effect)
-
-
-_CARRY_OUT: Final[Mapping[type[Effect], Callable[[Engine, Any], None]]] = {
-    Emit: _emit,
-    Persist: _persist,
-    Yield: _yield,
-    Abort: _abort,
-    RunMutators: _leave_pending,
-    Prepare: _answer_or_leave,
-    CallModel: _offer_and_leave,
-    Preflight: _answer_or_leave,
-    StartTool: _leave_pending,
-    StartTimer: _leave_pending,
-    CheckFinish: _leave_pending,
-}
-"""How each effect is carried out, as far as that needs no waiting."""

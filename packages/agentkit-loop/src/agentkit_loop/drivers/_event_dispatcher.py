@@ -57,6 +57,20 @@ class EventDispatcher:
         stopped_by: Why a reporter wants the turn to stop, until that has been raised; else None.
     """
 
+    __slots__ = (
+        "_at",
+        "_dispatching",
+        "_failed",
+        "_now_ms",
+        "_reporters",
+        "_session_id",
+        "_subscribing",
+        "_waiting",
+        "failures",
+        "seq",
+        "stopped_by",
+    )
+
     def __init__(
         self,
         session_id: SessionId,

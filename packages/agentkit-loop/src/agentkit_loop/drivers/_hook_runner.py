@@ -39,6 +39,8 @@ class HookRunner:
         hooks: The hooks that are called now; may be replaced at any time.
     """
 
+    __slots__ = ("_built_for", "_digests", "_mutators", "_request", "_specs", "hooks")
+
     def __init__(self, hooks: Hooks, mutators: Sequence[Mutator]) -> None:
         self.hooks = hooks
         self._mutators = tuple(mutators)

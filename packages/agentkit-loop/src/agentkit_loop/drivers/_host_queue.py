@@ -16,6 +16,8 @@ class HostQueue:
         last_result: The result of the last turn that ended in this process; None if none did.
     """
 
+    __slots__ = ("_statuses", "last_result")
+
     def __init__(self) -> None:
         self.last_result: TurnResult | None = None
         self._statuses: list[SessionStatus] = []

@@ -52,6 +52,8 @@ class InlineRunner:
         reading: The response that is being read; None if none is.
     """
 
+    __slots__ = ("_engine", "_lock", "_model", "_performing", "_retired", "_store", "reading")
+
     def __init__(
         self, engine: Engine, model: BlockingModelSession, store: BlockingStore | None
     ) -> None:

@@ -20,6 +20,8 @@ class OpenApproval:
         engine: The session's engine.
     """
 
+    __slots__ = ("_engine", "_waiting")
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._waiting: tuple[ApprovalRequest, anyio.CancelScope] | None = None

@@ -59,6 +59,8 @@ class Performer:
         reading: The response that is being read; None if none is.
     """
 
+    __slots__ = ("_engine", "_model", "_retired", "_saver", "_scopes", "reading")
+
     def __init__(self, engine: Engine, saver: Saver, model: ModelSession) -> None:
         self.reading: Reading | None = None
         self._engine = engine

@@ -22,6 +22,8 @@ class Saver:
         store: Where to save; None if the session is not stored.
     """
 
+    __slots__ = ("_engine", "_lock", "_store")
+
     def __init__(self, engine: Engine, store: Store | None) -> None:
         self._engine = engine
         self._store = store

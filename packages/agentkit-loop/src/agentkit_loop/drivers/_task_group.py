@@ -48,6 +48,23 @@ class TaskGroupRunner:
         ask_host: Asks the host while other calls run; None leaves approvals until nothing runs.
     """
 
+    __slots__ = (
+        "_background",
+        "_context",
+        "_engine",
+        "_failure",
+        "_group",
+        "_is_asking",
+        "_loop",
+        "_performer",
+        "_running",
+        "_saver",
+        "_thread",
+        "ask_host",
+        "open_approval",
+        "wakeup",
+    )
+
     def __init__(
         self, engine: Engine, performer: Performer, saver: Saver, background: BackgroundGroup
     ) -> None:

@@ -29,6 +29,8 @@ class ToolRuns:
         post_if_open: The same, but does nothing once the session takes no more inputs.
     """
 
+    __slots__ = ("_budget", "_dependencies", "_post", "_post_if_open", "_running", "_state")
+
     def __init__(
         self,
         setup: EngineSetup,

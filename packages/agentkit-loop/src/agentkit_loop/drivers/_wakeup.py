@@ -8,6 +8,8 @@ import anyio
 class Wakeup:
     """Wakes all tasks that wait at this moment; may be used any number of times."""
 
+    __slots__ = ("_event",)
+
     def __init__(self) -> None:
         self._event: anyio.Event | None = None
 

@@ -26,6 +26,8 @@ class BlockingDriver:
         engine: The session's engine.
     """
 
+    __slots__ = ("_runner", "engine")
+
     def __init__(
         self,
         model: BlockingModelSession,

@@ -38,6 +38,8 @@ class ConcurrentDriver:
         engine: The session's engine.
     """
 
+    __slots__ = ("_performer", "_runner", "_saver", "engine")
+
     def __init__(
         self,
         model: ModelSession,

@@ -33,6 +33,8 @@ class Budget:
         on_charge: Called with each charge, for the kernel.
     """
 
+    __slots__ = ("_charges", "_now_ms", "_on_charge", "_parent", "_state")
+
     def __init__(
         self,
         state: Callable[[], State],
@@ -129,6 +131,8 @@ class TurnBudget:
 
     Tools get it with `context.get(TurnBudget)`. May be used from any thread.
     """
+
+    __slots__ = ("_budget", "_call_id")
 
     def __init__(self, budget: Budget, call_id: ToolCallId) -> None:
         self._budget = budget
