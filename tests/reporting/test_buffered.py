@@ -1,60 +1,55 @@
-"""Reporters that are told later are told everything, in order, or say what was dropped."""
+"""A buffered reporter gets every event once and in order, when a batch is full or on `flush`."""
 
 from __future__ import annotations
-
-import threading
-import time
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Diagnostic, Envelope
-from agentkit_reporting import BackgroundReporter, BufferedReporter, FailurePolicy, QueueOverflow
+from agentkit_reporting import BufferedReporter
 from support.runs import enveloped
 
 EVENTS = enveloped(Diagnostic(str(n)) for n in range(10))
 
 
 def test_r05_events_are_held_until_there_are_enough() -> None:
-    told: list[Envelope] = []
-    report = BufferedReporter(told.append, capacity=2)
+    received: list[Envelope] = []
+    report = BufferedReporter(received.append, capacity=2)
     for envelope in EVENTS[:3]:
         report(envelope)
-    assert told == EVENTS[:2]
+    assert received == EVENTS[:2]
 
     report.close()
-    assert told == EVENTS[:3]
+    assert received == EVENTS[:3]
 
 
 def test_r05_without_a_capacity_only_flushing_hands_on() -> None:
-    told: list[Envelope] = []
-    with BufferedReporter(told.append) as report:
+    received: list[Envelope] = []
+    with BufferedReporter(received.append) as report:
         for envelope in EVENTS:
             report(envelope)
-        assert told == []
+        assert received == []
         report.flush()
-        assert told == EVENTS
-    assert told == EVENTS
+        assert received == EVENTS
+    assert received == EVENTS
 
 
 @given(st.integers(0, 12), st.integers(0, 10))
 def test_r05_each_event_is_told_once_and_in_order(capacity: int, count: int) -> None:
-    told: list[Envelope] = []
-    with BufferedReporter(told.append, capacity) as report:
+    received: list[Envelope] = []
+    with BufferedReporter(received.append, capacity) as report:
         for envelope in EVENTS[:count]:
             report(envelope)
 
-    assert told == EVENTS[:count]
+    assert received == EVENTS[:count]
 
 
 def test_an_event_at_which_the_reporter_fails_is_not_told_again() -> None:
-    told: list[int] = []
+    received: list[int] = []
 
     def picky(envelope: Envelope) -> None:
-        told.append(envelope.seq)
+        received.append(envelope.seq)
         if envelope.seq == 2:
             raise ValueError
 
@@ -65,132 +60,4 @@ def test_an_event_at_which_the_reporter_fails_is_not_told_again() -> None:
         report.flush()
     report.flush()
 
-    assert told == [1, 2, 3]
-
-
-class Gate:
-    """A reporter that waits at its first event until it is let through."""
-
-    def __init__(self) -> None:
-        self.told: list[Envelope] = []
-        self.waiting = threading.Event()
-        self.open = threading.Event()
-
-    def __call__(self, envelope: Envelope) -> None:
-        self.waiting.set()
-        assert self.open.wait(10)
-        self.told.append(envelope)
-
-
-def test_o03_a_slow_reporter_is_told_everything_in_a_thread_of_its_own() -> None:
-    threads: set[str] = set()
-    told: list[Envelope] = []
-
-    def slow(envelope: Envelope) -> None:
-        time.sleep(0.001)
-        threads.add(threading.current_thread().name)
-        told.append(envelope)
-
-    with BackgroundReporter(slow) as report:
-        for envelope in EVENTS:
-            report(envelope)
-
-    assert told == EVENTS
-    assert threads == {"agentkit-reporter"}
-    assert report.dropped == 0
-
-
-def test_o03_the_run_does_not_wait_for_it() -> None:
-    gate = Gate()
-    report = BackgroundReporter(gate)
-    for envelope in EVENTS:
-        report(envelope)
-    assert gate.told == []
-
-    gate.open.set()
-    report.close()
-    assert gate.told == EVENTS
-
-
-@pytest.mark.parametrize(
-    ("overflow", "kept"),
-    [(QueueOverflow.DROP_OLDEST, [1, 8, 9, 10]), (QueueOverflow.DROP_NEWEST, [1, 2, 3, 4])],
-)
-def test_o03_the_queue_is_bounded_and_says_what_it_dropped(
-    overflow: QueueOverflow, kept: list[int]
-) -> None:
-    gate = Gate()
-    report = BackgroundReporter(gate, capacity=3, overflow=overflow)
-    report(EVENTS[0])
-    assert gate.waiting.wait(10)
-    for envelope in EVENTS[1:]:
-        report(envelope)
-    gate.open.set()
-    report.close()
-
-    assert [envelope.seq for envelope in gate.told] == kept
-    assert report.dropped == 6
-
-
-def test_r07_who_must_not_lose_anything_waits() -> None:
-    gate = Gate()
-    report = BackgroundReporter(gate, capacity=1, overflow=QueueOverflow.BLOCK)
-    threading.Timer(0.05, gate.open.set).start()
-    for envelope in EVENTS:
-        report(envelope)
-    assert gate.open.is_set(), "the third event had to wait until there was room"
-    report.close()
-
-    assert gate.told == EVENTS
-    assert report.dropped == 0
-
-
-def fail(envelope: Envelope) -> None:
-    raise ValueError("no")
-
-
-def test_o03_a_failure_in_the_background_is_counted() -> None:
-    with BackgroundReporter(fail, policy=FailurePolicy.ACCUMULATE) as report:
-        for envelope in EVENTS:
-            report(envelope)
-
-    assert report.failures == len(report.take_errors()) == 10
-
-
-def test_o03_fail_fast_stops_the_run_at_the_next_event() -> None:
-    report = BackgroundReporter(fail, policy=FailurePolicy.FAIL_FAST)
-    report(EVENTS[0])
-    report.close()
-
-    with pytest.raises(ReporterFailed):
-        report(EVENTS[1])
-
-
-def test_closing_ends_the_thread_and_later_events_are_dropped() -> None:
-    told: list[Envelope] = []
-    report = BackgroundReporter(told.append)
-    report(EVENTS[0])
-    report.close()
-    report.close()
-    report(EVENTS[1])
-
-    assert told == EVENTS[:1]
-    assert report.dropped == 1
-
-
-def test_a_reporter_that_was_closed_before_anything_was_told_starts_no_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    started: list[threading.Thread] = []
-    monkeypatch.setattr(threading.Thread, "start", started.append)
-    report = BackgroundReporter(fail)
-    report.close()
-    report(EVENTS[0])
-
-    assert started == []
-
-
-@pytest.fixture(autouse=True)
-def no_thread_stays() -> Iterator[None]:
-    yield
-    assert not [one for one in threading.enumerate() if one.name == "agentkit-reporter"]
+    assert received == [1, 2, 3]

@@ -18,10 +18,10 @@ class Broken:
     """Fails at every event."""
 
     def __init__(self) -> None:
-        self.told: list[Envelope] = []
+        self.received: list[Envelope] = []
 
     def __call__(self, envelope: Envelope) -> None:
-        self.told.append(envelope)
+        self.received.append(envelope)
         raise ValueError(f"no {envelope.seq}")
 
 
@@ -36,7 +36,7 @@ def test_r06_ignored_failures_are_counted(caplog: pytest.LogCaptureFixture) -> N
     tell(guarded)
 
     assert (guarded.failures, guarded.take_errors(), caplog.records) == (3, [], [])
-    assert broken.told == THREE, "it goes on being told"
+    assert broken.received == THREE, "it goes on being told"
 
 
 def test_o03_a_failure_is_logged_once_then_counted_and_summed_up_at_the_end(

@@ -168,7 +168,7 @@ def test_a_half_character_at_the_end_of_a_part_is_replaced() -> None:
 
 def test_a_tool_call_is_told_from_asking_to_result() -> None:
     call = ToolCall(id=CALL, name="weather", input={"city": "Rome"})
-    told = shown(
+    received = shown(
         content(*text(A, "Let me see")),
         DONE,
         ToolCallRequested(call),
@@ -181,7 +181,7 @@ def test_a_tool_call_is_told_from_asking_to_result() -> None:
         ),
     )
 
-    assert told.splitlines() == [
+    assert received.splitlines() == [
         "Let me see",
         '> weather {"city":"Rome"}',
         "  weather: looking it up",
@@ -190,12 +190,12 @@ def test_a_tool_call_is_told_from_asking_to_result() -> None:
 
 
 def test_arguments_that_were_changed_are_told() -> None:
-    told = shown(
+    received = shown(
         ToolCallRequested(ToolCall(id=CALL, name="t", input={"a": 1})),
         ToolExecutionStarted(CALL, "t", {"a": 2}),
     )
 
-    assert told.splitlines() == ['> t {"a":1}', '> t, changed: {"a":2}']
+    assert received.splitlines() == ['> t {"a":1}', '> t, changed: {"a":2}']
 
 
 def test_arguments_that_could_not_be_read_are_shown_as_they_came() -> None:
@@ -283,7 +283,7 @@ FAILURE = ProviderFailure(kind=FailureKind.RATE_LIMIT, message="slow down", stat
 
 
 def test_a_failed_attempt_is_told_and_not_glued_to_the_next() -> None:
-    told = shown(
+    received = shown(
         content(*text(A, "Half an ans")),
         ModelCallFinished(
             call=1,
@@ -298,9 +298,9 @@ def test_a_failed_attempt_is_told_and_not_glued_to_the_next() -> None:
         DONE,
     )
 
-    assert told.splitlines() == [
+    assert received.splitlines() == [
         "Half an ans",
-        "! what was shown of this answer does not count",
+        "! the answer so far is discarded",
         "! rate_limit, HTTP 429: slow down; trying again in 1.2 s",
         "Whole",
     ]
@@ -310,11 +310,14 @@ def test_a_failed_attempt_is_told_and_not_glued_to_the_next() -> None:
     ("event", "words"),
     [
         (finished(TurnEnd.ERROR, failure=FAILURE), "rate_limit, HTTP 429: slow down"),
-        (finished(TurnEnd.LIMIT, limit="max_model_calls"), "a limit was reached: max_model_calls"),
+        (
+            finished(TurnEnd.LIMIT, limit="max_model_calls"),
+            "the turn reached a limit: max_model_calls",
+        ),
         (finished(TurnEnd.ERROR, error="a hook failed"), "a hook failed"),
         (finished(TurnEnd.CANCELLED), "cancelled"),
-        (finished(TurnEnd.MAX_TOKENS), "the answer was cut off by a limit on its length"),
-        (finished(TurnEnd.BLOCKED), "a filter, or the model itself, refused"),
+        (finished(TurnEnd.MAX_TOKENS), "the answer reached a limit on its length"),
+        (finished(TurnEnd.BLOCKED), "a content filter or the model refused to answer"),
     ],
 )
 def test_how_a_turn_ended_is_told_unless_it_ended_well(event: TurnFinished, words: str) -> None:
@@ -347,16 +350,16 @@ def test_a_turn_ends_with_what_it_used(usage: Usage, words: str) -> None:
 
 def test_what_goes_on_in_the_background_is_told_twice() -> None:
     result = ToolResult(call_id=CALL, output=TextOutput("ready"))
-    told = shown(
+    received = shown(
         ToolDetached(CALL, "report"),
         ToolResultReceived(call_id=CALL, name="report", result=result, background=True),
     )
 
-    assert told == "  report goes on in the background\n< report in the background: ready\n"
+    assert received == "  report continues in the background\n< report in the background: ready\n"
 
 
 def test_changes_of_tools_and_transcript_are_told_in_short() -> None:
-    told = shown(
+    received = shown(
         ToolCatalogChanged(added=("a", "b"), removed=("c",), changed=("d",)),
         MutationFinished(MutationOutcome.UNCHANGED),
         TranscriptRewritten((Item.user("summary"),), 2),
@@ -364,10 +367,10 @@ def test_changes_of_tools_and_transcript_are_told_in_short() -> None:
         MutationFinished(MutationOutcome.ROLLED_BACK, reason="call 'x' has no result"),
     )
 
-    assert told == (
+    assert received == (
         "  tools: +a +b -c ~d\n"
         "  the transcript was rewritten: 1 items\n"
-        "! the transcript was left as it was: call 'x' has no result\n"
+        "! the transcript was not changed: call 'x' has no result\n"
     )
 
 
@@ -389,9 +392,9 @@ def test_what_a_terminal_has_no_character_for_is_marked_and_the_rest_is_shown(
 
 
 def test_colour_marks_lines_with_sequences_of_our_own() -> None:
-    told = shown(content(*text(A, "plain")), Diagnostic("odd"), colour=True)
+    received = shown(content(*text(A, "plain")), Diagnostic("odd"), colour=True)
 
-    assert told == "plain\n\x1b[31m! odd\x1b[0m\n"
+    assert received == "plain\n\x1b[31m! odd\x1b[0m\n"
 
 
 EVIL = "a\x1b]52;c;x\x07b\x1b[2J\x9b6n\x08\r\u202ec"
@@ -399,7 +402,7 @@ EVIL = "a\x1b]52;c;x\x07b\x1b[2J\x9b6n\x08\r\u202ec"
 
 def test_z07_no_event_lets_a_stranger_drive_the_terminal() -> None:
     failure = ProviderFailure(kind=FailureKind.SERVER, message=EVIL, code=EVIL)
-    told = shown(
+    received = shown(
         content(*text(A, *EVIL)),
         content(CommitPart(Text(text=EVIL)), CommitPart(Structured(value=EVIL))),
         content(CommitPart(Media(modality=Modality.IMAGE, mime_type=EVIL, data=InlineText("")))),
@@ -427,7 +430,7 @@ def test_z07_no_event_lets_a_stranger_drive_the_terminal() -> None:
         finished(TurnEnd.LIMIT, limit=EVIL),
     )
 
-    assert HARMFUL.search(told) is None
+    assert HARMFUL.search(received) is None
 
 
 pieces = st.text(st.sampled_from([*"\x1b[]0;aJ\x07\r\n\x9d\x9c\ud83d\ude00é"]), max_size=8)

@@ -1,6 +1,7 @@
-"""agentkit-reporting: reporters, which are functions of an event of a run."""
+"""agentkit-reporting: reporters, which are functions that take an event of a run."""
 
-from agentkit_reporting._buffered import BackgroundReporter, BufferedReporter, QueueOverflow
+from agentkit_reporting._background import BackgroundReporter, QueueOverflow
+from agentkit_reporting._buffered import BufferedReporter
 from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 from agentkit_reporting._jsonl import JsonlLine, JsonlReporter
 from agentkit_reporting._tee import TeeReporter
@@ -20,7 +21,7 @@ __all__ = [
     "TranscriptReporter",
     "UsageReporter",
     "UsageSummary",
-    # reporters around reporters
+    # reporters that wrap or combine others
     "BackgroundReporter",
     "BufferedReporter",
     "FailurePolicy",

@@ -1,4 +1,4 @@
-"""Values in few words: what a person needs to see of arguments, outputs and usage."""
+"""Short descriptions of arguments, outputs and usage, for people."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _LOOK_AHEAD = 8
 
 
 def brief(text: str, max_width: int) -> str:
-    """Clean a text and bring it on one line of at most `max_width` characters."""
-    # A result may be megabytes long; what is cut off need not be cleaned.
+    """Clean a text and shorten it to one line of at most `max_width` characters."""
+    # A result may be megabytes long; text that is not shown need not be cleaned.
     start = text[: max_width * _LOOK_AHEAD]
     line = " ".join(clean(start).split())
     if len(line) <= max_width and len(start) == len(text):
@@ -37,21 +37,21 @@ def brief(text: str, max_width: int) -> str:
 
 
 def brief_json(value: JsonValue, max_width: int) -> str:
-    """Write a JSON value on one line of at most `max_width` characters."""
+    """Return a JSON value on one line of at most `max_width` characters."""
     return brief(to_json(value).decode(), max_width)
 
 
 def brief_output(output: ToolOutput, max_width: int) -> str:
-    """Say what a tool gave, on one line of at most `max_width` characters."""
+    """Describe the output of a tool on one line of at most `max_width` characters."""
     match output:
         case TextOutput() | StructuredOutput():
             return brief(output.text, max_width)
         case PartsOutput(parts=parts) | FilesOutput(files=parts):
-            return brief(" ".join(map(part_in_words, parts)), max_width)
+            return brief(" ".join(map(describe_part, parts)), max_width)
 
 
-def part_in_words(part: Part) -> str:
-    """Say what a part is: text as it is, anything else by its kind. Not cleaned yet."""
+def describe_part(part: Part) -> str:
+    """Describe a part: its text, or its kind in brackets. The result is not clean yet."""
     match part:
         case Text() | Structured():
             return part.text
@@ -69,8 +69,8 @@ def part_in_words(part: Part) -> str:
             return "[tool result]"
 
 
-def usage_in_words(usage: Usage) -> str:
-    """Say what was used: requests, tokens, money; what nobody reported is left out."""
+def describe_usage(usage: Usage) -> str:
+    """Describe usage: requests, tokens, money; numbers that are unknown are left out."""
     tokens = usage.tokens
     words = [f"{usage.requests} request" + ("" if usage.requests == 1 else "s")]
     if tokens.prompt is not None:

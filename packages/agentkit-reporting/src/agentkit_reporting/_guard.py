@@ -1,7 +1,7 @@
-"""What a reporter's failure means, reporter by reporter.
+"""What happens if a reporter fails.
 
-A driver already isolates reporters: it logs and goes on. Wrap one in a `GuardedReporter` where
-its failures mean something else.
+Drivers already isolate reporters: they log a failure and continue. Wrap a reporter in a
+`GuardedReporter` if its failures should have another effect.
 """
 
 from __future__ import annotations
@@ -15,39 +15,44 @@ from agentkit_loop.events import Envelope, RunFinished
 from agentkit_loop.ports import Reporter
 
 _log: Final = logging.getLogger("agentkit_reporting")
-_MAX_KEPT: Final = 100
+_MAX_ERRORS: Final = 100
 
 
 class FailurePolicy(StringEnum):
-    """What to do when a reporter raises."""
+    """What happens if a reporter raises an exception."""
 
     IGNORE = "ignore"
-    """Count it."""
+    """Only count the failure."""
     LOG = "log"
-    """Log the first one with its traceback, count the others, and log their number at the end."""
+    """Log the first failure with its traceback; count the others, and log the number at the end."""
     ACCUMULATE = "accumulate"
-    """Keep it for `take_errors`."""
+    """Collect the exceptions for `take_errors`."""
     FAIL_FAST = "fail_fast"
-    """Stop the run: the driver cancels the turn and raises `ReporterFailed` to the host."""
+    """Stop the run: the driver cancels the turn, and the host gets `ReporterFailed`."""
 
 
 class GuardedReporter:
-    """Hands events to a reporter, and deals with what it raises as the policy says."""
+    """Passes events to a reporter, and handles its failures according to a policy."""
 
     def __init__(self, reporter: Reporter, policy: FailurePolicy = FailurePolicy.LOG) -> None:
-        """Guard `reporter`, which goes on being told after it failed."""
+        """Guard a reporter.
+
+        Args:
+            reporter: The reporter; it continues to get events after a failure.
+            policy: What happens if it fails.
+        """
         self.reporter = reporter
         self.policy = policy
         self.failures = 0
-        """How often it has failed."""
+        """The number of events at which the reporter failed."""
         self._errors: list[Exception] = []
 
     def __call__(self, envelope: Envelope) -> None:
-        """Hand one event on.
+        """Pass one event to the reporter.
 
         Raises:
-            ReporterFailed: It failed and the policy is `fail_fast`; or it raised this itself,
-                which no policy holds back.
+            ReporterFailed: The reporter failed and the policy is `fail_fast`; or the reporter
+                itself raised this error, which is never held back.
         """
         try:
             self.reporter(envelope)
@@ -56,38 +61,40 @@ class GuardedReporter:
             raise
         except Exception as error:
             self.failures += 1
-            self._failed(error)
+            self._handle(error)
         if type(envelope.event) is RunFinished:
-            self._sum_up()
+            self._log_total()
 
     def take_errors(self) -> list[Exception]:
-        """Return the errors kept so far, oldest first, and forget them.
+        """Return the errors collected so far, oldest first, and remove them.
 
-        Empty unless the policy is `accumulate`. At most 100 are kept; `failures` counts all.
+        Empty unless the policy is `accumulate`. At most 100 errors are collected; `failures` counts
+        all of them.
         """
-        taken, self._errors = self._errors, []
-        return taken
+        errors, self._errors = self._errors, []
+        return errors
 
-    def _failed(self, error: Exception) -> None:
+    def _handle(self, error: Exception) -> None:
         match self.policy:
             case FailurePolicy.IGNORE:
                 pass
             case FailurePolicy.LOG:
                 if self.failures == 1:
-                    _log.error("%s failed and is told on", _named(self.reporter), exc_info=error)
+                    name = _name_of(self.reporter)
+                    _log.error("%s failed; it still gets events", name, exc_info=error)
             case FailurePolicy.ACCUMULATE:
-                if len(self._errors) < _MAX_KEPT:
+                if len(self._errors) < _MAX_ERRORS:
                     self._errors.append(error)
             case FailurePolicy.FAIL_FAST:
                 raise ReporterFailed(
-                    f"{_named(self.reporter)} failed: {type(error).__name__}: {error}; "
-                    f"mend it, or give it another failure policy"
+                    f"{_name_of(self.reporter)} failed: {type(error).__name__}: {error}; "
+                    f"fix it, or use another FailurePolicy"
                 ) from error
 
-    def _sum_up(self) -> None:
+    def _log_total(self) -> None:
         if self.policy is FailurePolicy.LOG and self.failures > 1:
-            _log.error("%s failed %d times in all", _named(self.reporter), self.failures)
+            _log.error("%s failed %d times in total", _name_of(self.reporter), self.failures)
 
 
-def _named(reporter: Reporter) -> str:
+def _name_of(reporter: Reporter) -> str:
     return f"reporter {getattr(reporter, '__qualname__', type(reporter).__qualname__)}"

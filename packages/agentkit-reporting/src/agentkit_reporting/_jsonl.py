@@ -1,11 +1,11 @@
-"""A run as JSON lines, to be read by programs.
+"""A run as JSON lines, for programs.
 
 One event is one line:
 
     {"v":1,"seq":7,"ts":1767225600000,"session_id":"s","turn_id":"turn-1","event":{"type":…}}
 
-`ts` is in milliseconds since the Unix epoch, `turn_id` is null between turns. Readers pass over
-events whose `type` they do not know; `v` changes only if that is not enough.
+Readers have to ignore events with an unknown `type`. The version `v` changes only if that is not
+enough.
 """
 
 from __future__ import annotations
@@ -23,12 +23,21 @@ from agentkit_loop.events import Envelope, Event
 
 _VERSION: Final = 1
 _RAW: Final = re.compile(b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
-"""What JSON may hold unescaped, but a terminal may obey, or a reader take for the end of a line:
-U+007F to U+009F, U+2028 to U+202E, U+2066 to U+2069."""
+"""Characters that JSON allows unescaped, but that can control a terminal or end a line: U+007F to
+U+009F, U+2028 to U+202E, U+2066 to U+2069."""
 
 
 class JsonlLine(Record, frozen=True):
-    """One line, as it is written."""
+    """One line of the file.
+
+    Attributes:
+        v: The version of the format.
+        seq: The sequence number of the event in its session.
+        ts: When the event happened, in milliseconds since the Unix epoch.
+        session_id: The session of the event.
+        turn_id: The turn of the event; None between turns.
+        event: The event.
+    """
 
     v: int
     seq: int
@@ -39,20 +48,20 @@ class JsonlLine(Record, frozen=True):
 
 
 class JsonlReporter:
-    """Writes each event as a line of JSON, in UTF-8, as soon as it is told.
+    """Writes each event immediately as a line of JSON in UTF-8.
 
-    A line is written whole or not at all, and never behind the half of another. Control
-    characters, line separators and marks that turn the direction of writing are escaped;
-    nothing is taken out.
+    A line is written completely or not at all, and always begins at the start of a line. Control
+    characters, line separators and characters that change the direction of text are escaped;
+    nothing is removed.
     """
 
     def __init__(self, target: str | os.PathLike[str] | IO[Any]) -> None:
-        """Write to `target`.
+        """Write to a file.
 
         Args:
-            target: A path: the file is opened at the first event, appended to, and closed by
-                `close`; folders are not made. Or an open file, binary or text: it is flushed
-                after each line and left open.
+            target: A path: the file is opened for appending with the first event, and closed by
+                `close`; its folder must exist. Or an open file, binary or text: it is flushed after
+                each line and not closed.
         """
         self._path: Path | None = None
         self._file: Any = None
@@ -66,8 +75,8 @@ class JsonlReporter:
         """Write one event.
 
         Raises:
-            TypeError: The event holds something that is not JSON.
-            OSError: The file cannot be opened or written; the line is not in it then.
+            TypeError: The event contains something that is not JSON.
+            OSError: The file cannot be opened or written; then the line is not in it.
         """
         line = to_json(
             JsonlLine(
@@ -80,7 +89,7 @@ class JsonlReporter:
             )
         )
         if not line.isascii() or b"\x7f" in line:
-            line = _RAW.sub(_escaped, line)
+            line = _RAW.sub(_escape, line)
         if self._path is not None:
             self._append(self._path, line + b"\n")
         elif self._file is not None:
@@ -89,7 +98,7 @@ class JsonlReporter:
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file if it was opened here; an event after that opens it again."""
+        """Close the file if this reporter opened it; a later event opens it again."""
         if self._owned is not None:
             self._owned.close()
             self._owned = None
@@ -107,25 +116,25 @@ class JsonlReporter:
 
     def _append(self, path: Path, line: bytes) -> None:
         if self._owned is None:
-            self._owned = _opened(path)
+            self._owned = _open_to_append(path)
         file = self._owned
         end = file.seek(0, os.SEEK_END)
         left = memoryview(line)
         try:
             while left:
-                # Unbuffered: a full disk takes what fits and says how much that was.
+                # Unbuffered: on a full disk, `write` returns how much was written.
                 left = left[file.write(left) :]
         except OSError:
             file.truncate(end)
             raise
 
 
-def _escaped(found: re.Match[bytes]) -> bytes:
-    return b"\\u%04x" % ord(found[0].decode())
+def _escape(match: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(match[0].decode())
 
 
-def _opened(path: Path) -> BinaryIO:
-    """Open a file to append to; whoever wrote it last may have died in the middle of a line."""
+def _open_to_append(path: Path) -> BinaryIO:
+    """Open a file for appending; end an incomplete line that an earlier process has left."""
     file = path.open("a+b", buffering=0)
     try:
         if file.seek(0, os.SEEK_END):

@@ -1,4 +1,4 @@
-"""Lines of text on their way to a terminal: where the cursor is, colour, one write an event."""
+"""Writes lines to a terminal: it tracks line starts, adds colour, and writes once per event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentkit_core.values import StringEnum
 
 
 class Style(StringEnum):
-    """How a text is marked; the parameters of the ANSI sequence that does it."""
+    """The style of a text; the values are parameters of the ANSI sequence."""
 
     PLAIN = ""
     DIM = "2"
@@ -19,12 +19,12 @@ class Style(StringEnum):
 
 
 class LineWriter:
-    """Collects what is to be written and writes it in one go. Takes clean text only."""
+    """Collects text and writes it all at once. The text must be clean already."""
 
     def __init__(
         self, file: TextIO | None, write: Callable[[str], object] | None, *, colour: bool
     ) -> None:
-        """Write through `write`, else to `file`, else to what `sys.stdout` is then."""
+        """Write through `write`; without it to `file`; without both to the current `sys.stdout`."""
         self._file = file
         self._write = write
         self._colour = colour
@@ -32,28 +32,28 @@ class LineWriter:
         self._at_line_start = True
 
     def text(self, text: str, style: Style = Style.PLAIN) -> None:
-        """Add text where the cursor is."""
+        """Add text at the cursor."""
         if text:
             self._at_line_start = text.endswith("\n")
             marked = self._colour and style is not Style.PLAIN
             self._waiting.append(f"\x1b[{style}m{text}\x1b[0m" if marked else text)
 
     def fresh_line(self) -> None:
-        """Go to the beginning of a line, unless the cursor is there."""
+        """Begin a new line, unless the cursor is at the start of one."""
         if not self._at_line_start:
             self.text("\n")
 
     def line(self, text: str, style: Style = Style.PLAIN) -> None:
-        """Add a line of its own."""
+        """Add a separate line."""
         self.fresh_line()
         self.text(text, style)
         self.text("\n")
 
     def flush(self) -> None:
-        """Write what has been added; what cannot be written is let go of.
+        """Write the collected text; text that cannot be written is dropped.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The text cannot be written.
         """
         if not self._waiting:
             return
@@ -66,7 +66,7 @@ class LineWriter:
         try:
             file.write(text)
         except UnicodeEncodeError:
-            # Not every terminal has every character; what it has is shown all the same.
-            known = file.encoding
-            file.write(text.encode(known, "replace").decode(known))
+            # Characters that the terminal does not support are replaced.
+            encoding = file.encoding
+            file.write(text.encode(encoding, "replace").decode(encoding))
         file.flush()

@@ -1,4 +1,4 @@
-"""A model's answer, shown while it is streamed."""
+"""Writes a model's answer while it is streamed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agentkit_core import File, Media, Part, Reasoning, Structured, Text
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
-from agentkit_reporting._format import part_in_words
+from agentkit_reporting._format import describe_part
 from agentkit_reporting._line_writer import LineWriter, Style
 from agentkit_reporting._terminal_safe import TerminalCleaner, clean
 
@@ -14,28 +14,28 @@ from agentkit_reporting._terminal_safe import TerminalCleaner, clean
 class _ShownPart:
     def __init__(self, style: Style | None) -> None:
         self.style = style
-        """How it is marked; None where the part is not shown as it grows."""
+        """The style of its text; None if the part is not shown while it grows."""
         self.cleaner = TerminalCleaner()
         self.has_text = False
 
 
 class AnswerWriter:
-    """Shows the deltas of one answer after the other: text, and reasoning if that is wanted.
+    """Writes the deltas of one answer after the other: text, and reasoning on request.
 
-    Parts that grow by turns get a new line at each turn. Tool calls are not shown: they are
-    told by events of their own.
+    If several parts grow in turn, each turn begins a new line. Tool calls are not shown here,
+    because they have events of their own.
     """
 
     def __init__(self, lines: LineWriter, *, show_reasoning: bool) -> None:
-        """Write to `lines`."""
+        """Write through a line writer."""
         self._lines = lines
         self._show_reasoning = show_reasoning
         self._parts: dict[PartId, _ShownPart] = {}
         self._growing: _ShownPart | None = None
 
     def write(self, deltas: Iterable[Delta]) -> None:
-        """Show the next deltas."""
-        # Chunks of one part in a row are cleaned and written as one.
+        """Write the next deltas."""
+        # Consecutive chunks of one part are cleaned and written together.
         growing: PartId | None = None
         chunks: list[str] = []
         for delta in deltas:
@@ -54,7 +54,7 @@ class AnswerWriter:
         self._grow(growing, chunks)
 
     def end(self) -> None:
-        """The answer is over, whole or not."""
+        """End the answer, complete or not."""
         self._leave()
         self._lines.fresh_line()
         self._parts.clear()
@@ -68,18 +68,18 @@ class AnswerWriter:
             return
         part = self._parts.get(part_id)
         if part is None:
-            # Text for a part that never began is taken for text, as the fold does.
+            # Text for a part that never began becomes a text part, as in a lenient fold.
             part = self._parts[part_id] = _ShownPart(Style.PLAIN)
         self._show(part, "".join(chunks))
 
     def _commit(self, delta: CommitPart) -> None:
         part = None if delta.part_id is None else self._parts.pop(delta.part_id, None)
         if part is None or not part.has_text:
-            self._whole(delta.part)
+            self._show_whole(delta.part)
         if part is not None and part is self._growing:
             self._leave()
 
-    def _whole(self, part: Part) -> None:
+    def _show_whole(self, part: Part) -> None:
         style = self._style(part)
         if style is not None:
             self._leave()
@@ -87,7 +87,7 @@ class AnswerWriter:
             self._lines.text(clean(_text_of(part)), style)
         elif isinstance(part, (Media, File, Structured)):
             self._leave()
-            self._lines.line(clean(part_in_words(part)), Style.DIM)
+            self._lines.line(clean(describe_part(part)), Style.DIM)
 
     def _show(self, part: _ShownPart, chunk: str) -> None:
         if part.style is None or not chunk:
@@ -100,7 +100,7 @@ class AnswerWriter:
         self._lines.text(part.cleaner.feed(chunk), part.style)
 
     def _leave(self) -> None:
-        """Another part, or something else, is shown from here on."""
+        """End the part that is being shown, before something else is shown."""
         if self._growing is not None:
             self._lines.text(self._growing.cleaner.finish())
             self._growing = None

@@ -1,4 +1,4 @@
-"""One reporter that is several."""
+"""A reporter that passes events to several others."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 
 
 class TeeReporter:
-    """Hands each event to several reporters, in their order, each isolated from the others."""
+    """Passes each event to several reporters, in order, each isolated from the others."""
 
     def __init__(self, *reporters: Reporter, policy: FailurePolicy = FailurePolicy.LOG) -> None:
-        """Join reporters.
+        """Combine reporters.
 
         Args:
-            reporters: Told in this order; those that are a `GuardedReporter` keep their policy.
-            policy: For all the others.
+            reporters: The reporters, in order. A `GuardedReporter` keeps its own policy.
+            policy: What happens if one of the others fails.
         """
         self.reporters = tuple(
-            one if isinstance(one, GuardedReporter) else GuardedReporter(one, policy)
-            for one in reporters
+            reporter if isinstance(reporter, GuardedReporter) else GuardedReporter(reporter, policy)
+            for reporter in reporters
         )
 
     def __call__(self, envelope: Envelope) -> None:
-        """Hand one event to all.
+        """Pass one event to all reporters.
 
         Raises:
-            ReporterFailed: One of them wants the run to stop; all have been told before. Of
-                several the first is raised.
+            ReporterFailed: One of them stops the run. It is raised after all reporters got the
+                event; if there are several, it is the first one.
         """
-        stopped: ReporterFailed | None = None
+        first_failure: ReporterFailed | None = None
         for reporter in self.reporters:
             try:
                 reporter(envelope)
             except ReporterFailed as failure:
-                stopped = stopped or failure
-        if stopped is not None:
-            raise stopped
+                first_failure = first_failure or failure
+        if first_failure is not None:
+            raise first_failure
 
     @property
     def failures(self) -> int:
-        """How often any of them has failed."""
+        """The number of failures of all reporters together."""
         return sum(reporter.failures for reporter in self.reporters)

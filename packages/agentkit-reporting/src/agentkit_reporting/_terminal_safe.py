@@ -1,17 +1,17 @@
-"""Text of strangers made safe for a terminal: no control bytes but newline and tab.
+"""Makes untrusted text safe for a terminal: no control characters except newline and tab.
 
-What a model or a tool writes may hold sequences that move the cursor, rewrite what was shown,
-set the clipboard or answer for the user. They are taken out whole; a text may be cut anywhere,
-even inside a sequence.
+Text of models and tools may contain sequences that move the cursor, overwrite earlier output, set
+the clipboard or answer for the user. They are removed completely. Text may be cut anywhere, even
+inside a sequence.
 
-    dropped whole       CSI (ESC [ …), and the other sequences that begin with ESC
-                        OSC, DCS, SOS, PM, APC up to their end, to a newline at the latest
+    removed             CSI (ESC [ …), and other sequences that begin with ESC
+                        OSC, DCS, SOS, PM, APC up to their end, at most to the next newline
                         the same in their 8-bit forms (U+0080 to U+009F)
-                        other control characters, backspace and DEL among them
-                        marks that turn the direction of writing (U+202A to U+202E, U+2066 to
+                        other control characters, including backspace and DEL
+                        characters that change the direction of text (U+202A to U+202E, U+2066 to
                         U+2069)
-    becomes a newline   a carriage return, with the newline after it if there is one
-    becomes U+FFFD      half a surrogate pair, which no terminal can be sent
+    becomes a newline   a carriage return, together with a newline after it
+    becomes U+FFFD      half a surrogate pair, which cannot be written in UTF-8
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final
 
 from agentkit_core.json import without_lone_surrogates
 
-_ODD: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ESC: Final = "\x1b"
 _STRING_BEGINS: Final = frozenset("PX]^_")
 _STRING_BEGINS_8_BIT: Final = frozenset("\x90\x98\x9d\x9e\x9f")
@@ -33,35 +33,35 @@ class _State(Enum):
     PLAIN = auto()
     AFTER_RETURN = auto()
     ESCAPE = auto()
-    """After ESC, and after any intermediate bytes of a short sequence."""
+    """After ESC, or after intermediate bytes of a short sequence."""
     SEQUENCE = auto()
     """Inside a CSI sequence, before its final byte."""
     STRING = auto()
-    """Inside a string (OSC and its like), before its terminator."""
+    """Inside a string (OSC, DCS, …), before its terminator."""
 
 
 class TerminalCleaner:
-    """Cleans one text that comes in pieces. Where it is cut does not matter."""
+    """Cleans one text that arrives in pieces; it does not matter where the text is cut."""
 
     def __init__(self) -> None:
         self._state = _State.PLAIN
-        self._held = ""
+        self._high_half = ""
 
     def feed(self, text: str) -> str:
-        """Clean the next piece; what is not known to be harmless yet is held back."""
-        if self._state is _State.PLAIN and not self._held and _ODD.search(text) is None:
+        """Clean the next piece; a character that may still be unsafe is held back."""
+        if self._state is _State.PLAIN and not self._high_half and _UNSAFE.search(text) is None:
             return text
-        text = self._held + text
-        self._held = ""
+        text = self._high_half + text
+        self._high_half = ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            # The other half may come with the next piece.
-            self._held, text = text[-1], text[:-1]
+            # The other half may be in the next piece.
+            self._high_half, text = text[-1], text[:-1]
         return "".join(filter(None, map(self._step, without_lone_surrogates(text))))
 
     def finish(self) -> str:
-        """End the text: return what was held back, and begin anew."""
-        rest = self._step("\ufffd") if self._held else ""
-        self._state, self._held = _State.PLAIN, ""
+        """End the text: return what was held back, and reset."""
+        rest = self._step("\ufffd") if self._high_half else ""
+        self._state, self._high_half = _State.PLAIN, ""
         return rest
 
     def _step(self, character: str) -> str:
@@ -75,7 +75,7 @@ class TerminalCleaner:
             self._state = _State.PLAIN
             return ""
         if character == _ESC:
-            # Whatever was open is over: for a string this is the first half of its terminator.
+            # ESC ends any open sequence; for a string, it is the first half of the terminator.
             self._state = _State.ESCAPE
             return ""
         if state is _State.STRING:
@@ -85,7 +85,7 @@ class TerminalCleaner:
         return self._after_escape(character)
 
     def _plain(self, character: str) -> str:
-        if _ODD.match(character) is None:
+        if _UNSAFE.match(character) is None:
             return character
         if character == "\r":
             self._state = _State.AFTER_RETURN
@@ -106,33 +106,33 @@ class TerminalCleaner:
         elif "\x30" <= character <= "\x7e":
             self._state = _State.PLAIN
         elif not "\x20" <= character <= "\x2f":
-            return self._no_sequence(character)
+            return self._abort_sequence(character)
         return ""
 
     def _in_sequence(self, character: str) -> str:
         if "\x40" <= character <= "\x7e":
             self._state = _State.PLAIN
         elif not "\x20" <= character <= "\x3f":
-            return self._no_sequence(character)
+            return self._abort_sequence(character)
         return ""
 
     def _in_string(self, character: str) -> str:
         if character in "\x07\x9c":
             self._state = _State.PLAIN
         elif character in "\r\n":
-            # A string that nobody ends must not swallow the rest of the answer.
-            return self._no_sequence(character)
+            # A string without a terminator must not hide the rest of the answer.
+            return self._abort_sequence(character)
         return ""
 
-    def _no_sequence(self, character: str) -> str:
-        """Go on with a character that cannot belong to what was open."""
+    def _abort_sequence(self, character: str) -> str:
+        """Process a character that cannot belong to the open sequence."""
         self._state = _State.PLAIN
         return self._plain(character)
 
 
 def clean(text: str) -> str:
-    """Clean a whole text; see the table above. The same object when nothing is odd."""
-    if _ODD.search(text) is None:
+    """Clean a complete text; see the table above. The same object if nothing is unsafe."""
+    if _UNSAFE.search(text) is None:
         return text
     cleaner = TerminalCleaner()
     return cleaner.feed(text) + cleaner.finish()

@@ -1,15 +1,15 @@
 """A run as plain text for people at a terminal.
 
-    It is sunny in Rome.                       the answer, as it comes
-    > weather {"city":"Rome"}                  the model asks for a tool
+    It is sunny in Rome.                       the answer, while it arrives
+    > weather {"city":"Rome"}                  the model calls a tool
       weather: looking it up                   progress
-    < weather: 18 °C and sunny                 what the tool gave, in short
-      report goes on in the background         its result comes later
-    ? delete_file {"path":"/a"} [tool.…]       someone has to approve
-    ! rate_limit, HTTP 429: slow down          something went wrong
-    [2 requests, 1200 tokens in, 80 out]       what the turn used
+    < weather: 18 °C and sunny                 the output of the tool, shortened
+      report continues in the background       its result arrives later
+    ? delete_file {"path":"/a"} [tool.…]       a person has to approve
+    ! rate_limit, HTTP 429: slow down          an error or a warning
+    [2 requests, 1200 tokens in, 80 out]       the usage of the turn
 
-Nothing that a model or a tool wrote can drive the terminal: see `_clean`.
+Text of models and tools cannot control the terminal; see `_terminal_safe`.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from agentkit_loop.events import (
     TranscriptRewritten,
     TurnFinished,
 )
-from agentkit_reporting._format import brief, brief_json, brief_output, usage_in_words
+from agentkit_reporting._format import brief, brief_json, brief_output, describe_usage
 from agentkit_reporting._line_writer import LineWriter, Style
 from agentkit_reporting._streamed_answer import AnswerWriter
 from agentkit_reporting._terminal_safe import clean
 
 _ENDS: Final[Mapping[TurnEnd, str]] = {
-    TurnEnd.MAX_TOKENS: "the answer was cut off by a limit on its length",
-    TurnEnd.BLOCKED: "a filter, or the model itself, refused",
+    TurnEnd.MAX_TOKENS: "the answer reached a limit on its length",
+    TurnEnd.BLOCKED: "a content filter or the model refused to answer",
     TurnEnd.CANCELLED: "cancelled",
 }
 
 
 class TextReporter:
-    """Writes a run for people: text as it is streamed, everything else in short lines."""
+    """Writes a run for people: the streamed text, and short lines for everything else."""
 
     def __init__(
         self,
@@ -68,21 +68,20 @@ class TextReporter:
         """Write to a file, or through a function.
 
         Args:
-            file: Where to write; flushed after each event. By default what `sys.stdout` is
-                when something is written.
-            write: Takes the text instead of a file, once per event.
-            colour: Whether to mark lines with colours (ANSI sequences of our own).
+            file: The file; it is flushed after each event. By default the current `sys.stdout`.
+            write: A function that takes the text instead of a file; called once per event.
+            colour: Whether to colour lines with ANSI sequences.
             show_reasoning: Whether to show the model's reasoning, as far as it is streamed.
-            show_usage: Whether each turn ends with a line of what it used.
-            max_width: How many characters of arguments, results and the like are shown, at
-                least 1. The answer itself is shown whole.
+            show_usage: Whether each turn ends with a line about its usage.
+            max_width: How many characters of arguments, results and the like to show, at least 1.
+                The answer itself is always complete.
         """
         self._lines = LineWriter(file, write, colour=colour)
         self._answer = AnswerWriter(self._lines, show_reasoning=show_reasoning)
         self._show_usage = show_usage
         self._max_width = max_width
         self._calls: dict[ToolCallId, tuple[str, dict[str, JsonValue]]] = {}
-        self._tellers: dict[type[Any], Callable[[Any], None]] = {
+        self._writers: dict[type[Any], Callable[[Any], None]] = {
             ContentDelta: self._content,
             ModelCallFinished: self._call_finished,
             AttemptSuperseded: self._superseded,
@@ -103,25 +102,25 @@ class TextReporter:
         }
 
     def __call__(self, envelope: Envelope) -> None:
-        """Write what there is to write of one event.
+        """Write one event; some kinds of events are not shown.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The text cannot be written.
         """
-        tell = self._tellers.get(type(envelope.event))
-        if tell is not None:
-            tell(envelope.event)
+        write = self._writers.get(type(envelope.event))
+        if write is not None:
+            write(envelope.event)
             self._lines.flush()
 
     def _content(self, event: ContentDelta) -> None:
         self._answer.write(event.deltas)
 
     def _call_finished(self, _: ModelCallFinished) -> None:
-        # What went wrong is told by what follows: another attempt, or the end of the turn.
+        # A failure is shown by a later event: another attempt, or the end of the turn.
         self._answer.end()
 
     def _superseded(self, _: AttemptSuperseded) -> None:
-        self._warn("what was shown of this answer does not count")
+        self._warn("the answer so far is discarded")
 
     def _retry(self, event: RetryScheduled) -> None:
         self._warn(f"{event.failure.describe()}; trying again in {event.wait_s:.1f} s")
@@ -132,14 +131,14 @@ class TextReporter:
         self._call_line(call.name, call.raw_input or call.input)
 
     def _started(self, event: ToolExecutionStarted) -> None:
-        name, asked = self._calls.setdefault(event.call_id, (event.name, event.input))
-        if asked != event.input:
+        name, requested = self._calls.setdefault(event.call_id, (event.name, event.input))
+        if requested != event.input:
             self._call_line(f"{name}, changed:", event.input)
 
     def _progress(self, event: ToolProgress) -> None:
         name, _ = self._calls.get(event.call_id, (event.call_id, {}))
-        words = f"{self._brief(name)}: {self._brief(event.message)}"
-        self._lines.line(f"  {words}", Style.DIM)
+        text = f"{self._brief(name)}: {self._brief(event.message)}"
+        self._lines.line(f"  {text}", Style.DIM)
 
     def _result(self, event: ToolResultReceived) -> None:
         self._calls.pop(event.call_id, None)
@@ -153,32 +152,32 @@ class TextReporter:
             self._lines.line(f"< {name}: {shown}", Style.DIM)
 
     def _detached(self, event: ToolDetached) -> None:
-        self._lines.line(f"  {self._brief(event.name)} goes on in the background", Style.DIM)
+        self._lines.line(f"  {self._brief(event.name)} continues in the background", Style.DIM)
 
     def _catalogue(self, event: ToolCatalogChanged) -> None:
-        marked = [
+        changes = [
             *(f"+{name}" for name in event.added),
             *(f"-{name}" for name in event.removed),
             *(f"~{name}" for name in event.changed),
         ]
-        self._lines.line(f"  tools: {self._brief(' '.join(marked))}", Style.DIM)
+        self._lines.line(f"  tools: {self._brief(' '.join(changes))}", Style.DIM)
 
     def _mutated(self, event: MutationFinished) -> None:
         if event.outcome is MutationOutcome.ROLLED_BACK:
-            self._warn(f"the transcript was left as it was: {event.reason}")
+            self._warn(f"the transcript was not changed: {event.reason}")
 
     def _rewritten(self, event: TranscriptRewritten) -> None:
         self._lines.line(f"  the transcript was rewritten: {len(event.items)} items", Style.DIM)
 
     def _approval(self, event: ApprovalRequired) -> None:
-        # The id has to be typed by whoever answers, so it is not cut.
-        words = f"? {self._brief(event.request.summary)} [{clean(event.request.id)}]"
-        self._lines.line(words, Style.YELLOW)
+        # The id is not shortened, because a person has to type it.
+        text = f"? {self._brief(event.request.summary)} [{clean(event.request.id)}]"
+        self._lines.line(text, Style.YELLOW)
 
     def _resolved(self, event: ApprovalResolved) -> None:
         changed = ", arguments changed" if event.patched else ""
-        words = f"? {event.outcome.value}{changed} [{clean(event.approval_id)}]"
-        self._lines.line(words, Style.YELLOW)
+        text = f"? {event.outcome.value}{changed} [{clean(event.approval_id)}]"
+        self._lines.line(text, Style.YELLOW)
 
     def _rejected(self, event: InputRejected) -> None:
         self._warn(f"not accepted: {event.reason}")
@@ -191,9 +190,9 @@ class TextReporter:
         self._calls.clear()
         result = event.result
         if result.end is not TurnEnd.COMPLETED:
-            self._warn(_end_in_words(result))
+            self._warn(_describe_end(result))
         if self._show_usage:
-            self._lines.line(f"[{clean(usage_in_words(result.usage))}]", Style.DIM)
+            self._lines.line(f"[{clean(describe_usage(result.usage))}]", Style.DIM)
 
     def _call_line(self, name: str, arguments: str | dict[str, JsonValue]) -> None:
         width = self._max_width
@@ -202,18 +201,18 @@ class TextReporter:
         )
         self._lines.line(f"> {self._brief(name)} {shown}", Style.DIM)
 
-    def _warn(self, words: str) -> None:
-        self._lines.line(f"! {self._brief(words)}", Style.RED)
+    def _warn(self, text: str) -> None:
+        self._lines.line(f"! {self._brief(text)}", Style.RED)
 
     def _brief(self, text: str) -> str:
         return brief(text, self._max_width)
 
 
-def _end_in_words(result: TurnResult) -> str:
+def _describe_end(result: TurnResult) -> str:
     if result.failure is not None:
         return result.failure.describe()
     if result.error is not None:
         return result.error
     if result.end is TurnEnd.LIMIT:
-        return f"a limit was reached: {result.limit}"
+        return f"the turn reached a limit: {result.limit}"
     return _ENDS.get(result.end, result.end.value)

@@ -1,4 +1,4 @@
-"""The transcript of a session, kept by listening."""
+"""Collects the transcript of a session from its events."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from agentkit_loop.events import Envelope, ItemsAppended, TranscriptRewritten
 
 
 class TranscriptReporter:
-    """Keeps every item of one session, in order: the same transcript that the session has."""
+    """Collects every item of one session, in order: the same transcript that the session has."""
 
     def __init__(self, session_id: SessionId | None = None) -> None:
         """Follow a session.
 
         Args:
-            session_id: Which one; None follows the first that appends an item.
+            session_id: The session; None means the first one that appends an item.
         """
         self.session_id = session_id
         self.complete = True
-        """Whether no change was missed, which happens to who begins to listen later."""
+        """Whether no change was missed; false if the reporter was added after the start."""
         self.revision = 0
-        """The transcript's revision after the last change that was told."""
+        """The revision of the transcript after the last change that was reported."""
         self._items: list[Item] = []
 
     @property
@@ -28,7 +28,7 @@ class TranscriptReporter:
         return tuple(self._items)
 
     def __call__(self, envelope: Envelope) -> None:
-        """Take one event; those of other sessions, and those told before, are passed over."""
+        """Take one event; events of other sessions, and repeated ones, are ignored."""
         event = envelope.event
         if not isinstance(event, (ItemsAppended, TranscriptRewritten)):
             return
@@ -37,7 +37,7 @@ class TranscriptReporter:
         if envelope.session_id != self.session_id:
             return
         if event.revision <= self.revision:
-            return  # a session that was resumed tells again what may not have been told
+            return  # a resumed session repeats events that may not have been reported
         if isinstance(event, TranscriptRewritten):
             self._items.clear()
             self.complete = True

@@ -1,4 +1,4 @@
-"""What a run costs: per turn, per model, in all."""
+"""Sums up the usage of a run: per turn, per model, in total."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from agentkit_loop.events import Envelope, ModelCallFinished, ModelCallStarted, 
 
 
 class UsageSummary(Record, frozen=True):
-    """Usage so far.
+    """The usage so far.
 
-    A `Usage` counts its requests and for how many of them tokens and a price are known: its
-    numbers are whole where it is `exact`, else a lower bound. Money is kept per currency.
+    If a `Usage` is `exact`, its numbers are complete; otherwise they are a lower bound.
 
     Attributes:
-        total: Of all model calls; those that failed or were superseded cost as well.
-        turns: Per session and turn, in order of their first call.
-        models: Per model, as it was asked for.
-        tools: Of the model calls that tools made by themselves; not part of `total`.
+        total: The usage of all model calls, including those that failed or were superseded.
+        turns: The usage by session and turn, in order of their first call.
+        models: The usage by model, as named in the request.
+        tools: The usage of model calls that tools made; not part of `total`.
     """
 
     total: Usage = Usage()
@@ -29,38 +28,38 @@ class UsageSummary(Record, frozen=True):
 
     @property
     def exact(self) -> bool:
-        """Whether every call reported its tokens."""
+        """Whether every call reported all its tokens."""
         return self.total.exact and self.tools.exact
 
 
 class UsageReporter:
-    """Adds up usage. Each model call counts once, by the usage it ended with."""
+    """Sums up usage. Each model call counts once, with its final usage."""
 
     def __init__(self) -> None:
-        """Begin at nothing."""
+        """Start with no usage."""
         self._total = Usage()
         self._tools = Usage()
         self._turns: dict[tuple[SessionId, TurnId | None], Usage] = {}
         self._models: dict[str, Usage] = {}
-        self._asked: dict[SessionId, str] = {}
+        self._requested_models: dict[SessionId, str] = {}
 
     def __call__(self, envelope: Envelope) -> None:
         """Take one event."""
         event = envelope.event
         if type(event) is ModelCallStarted:
-            self._asked[envelope.session_id] = event.model
+            self._requested_models[envelope.session_id] = event.model
         elif type(event) is ModelCallFinished:
             self._count(envelope, event)
         elif type(event) is ToolResultReceived and event.result.usage is not None:
             self._tools += event.result.usage
 
     def summary(self) -> UsageSummary:
-        """Say what has been used so far; later events do not change it."""
+        """Return the usage so far; later events do not change the result."""
         return UsageSummary(self._total, dict(self._turns), dict(self._models), self._tools)
 
     def _count(self, envelope: Envelope, finished: ModelCallFinished) -> None:
-        made_by = finished.provenance.model if finished.provenance else "unknown"
-        model = self._asked.pop(envelope.session_id, made_by)
+        answered_by = finished.provenance.model if finished.provenance else "unknown"
+        model = self._requested_models.pop(envelope.session_id, answered_by)
         turn = (envelope.session_id, envelope.turn_id)
         self._total += finished.usage
         self._turns[turn] = self._turns.get(turn, Usage()) + finished.usage
