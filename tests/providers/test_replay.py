@@ -168,7 +168,7 @@ def test_a_pace_is_kept(serve: Serve) -> None:
     began = time.monotonic()
 
     assert post(server).text.count("data:") == 3
-    assert 0.1 <= time.monotonic() - began < 1.0
+    assert 0.1 <= time.monotonic() - began < 5.0
 
 
 def test_an_error_answer_has_status_body_and_wait(serve: Serve) -> None:
@@ -222,7 +222,7 @@ def test_a_stall_lasts_until_the_client_leaves(serve: Serve) -> None:
         pytest.raises(httpx.ReadTimeout),
     ):
         response.read()
-    give_up_at = time.monotonic() + 1.0
+    give_up_at = time.monotonic() + 5.0
     while server.open_connections and time.monotonic() < give_up_at:
         time.sleep(0.005)
     assert server.open_connections == 0

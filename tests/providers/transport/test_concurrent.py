@@ -97,7 +97,7 @@ WAYS = [
 
 async def freed(server: ReplayServer) -> None:
     """Wait until the server has seen all connections close, and not for long."""
-    with anyio.fail_after(1.0):
+    with anyio.fail_after(5.0):
         while server.open_connections:
             await anyio.sleep(0.005)
 
@@ -123,7 +123,7 @@ async def test_x04_an_answer_that_is_left_early_frees_its_connection(
         for _ in range(10):
             await leave(model, ask())
         last = True
-        with anyio.fail_after(1.0):
+        with anyio.fail_after(5.0):
             response = await model.complete(ask())
 
         assert response.item.text == "at once"
@@ -170,7 +170,7 @@ def test_x04_cancelling_twice_frees_the_connection(serve: Serve, tiny: Make, ask
                 await cancel_twice(tiny(server, client=client), between)
             await freed(server)
             answering = serve([tiny_answer("at once")])
-            async with asyncio.timeout(1.0):
+            async with asyncio.timeout(5.0):
                 response = await tiny(answering, client=client).complete(ask())
             assert response.item.text == "at once"
 
@@ -195,7 +195,7 @@ def test_x04_cancelling_at_any_moment_frees_the_connection(
                 asking.cancel()
                 await asyncio.wait([asking])
                 finished += not asking.cancelled()
-                async with asyncio.timeout(1.0):
+                async with asyncio.timeout(5.0):
                     assert (await model.complete(ask())).item.text == "ab"
                 assert asyncio.all_tasks() == {asyncio.current_task()}
         assert 0 < finished < 80

@@ -407,7 +407,7 @@ def test_x06_each_limit_ends_the_wait_and_says_its_name(
     assert failed(came).retryable
     assert limit in failed(came).message
     assert "0.1 s" in failed(came).message
-    assert 0.09 < time.monotonic() - began < 1.0
+    assert 0.09 < time.monotonic() - began < 5.0
 
 
 def test_x06_a_stream_that_falls_silent_keeps_what_it_said(
