@@ -34,9 +34,9 @@ def ask(folder: Path) -> None:
     agent, store = new_process(folder, Reply.of("One moment.", call("pay", {"cents": 250})))
     with agent.session_blocking(session_id=ORDER, store=store) as session:
         session.submit("Pay the invoice.")
-        step = session.next()
-        assert isinstance(step, WaitingForApproval)
-        print(f"asked: may I {step.requests[0].summary}?")
+        status = session.next()
+        assert isinstance(status, WaitingForApproval)
+        print(f"approve? {status.requests[0].summary}")
 
 
 def approve(folder: Path) -> None:
@@ -51,9 +51,9 @@ def finish(folder: Path) -> None:
     """Run the approved call, and the turn to its end."""
     agent, store = new_process(folder, say("The invoice is paid."))
     with agent.session_blocking(session_id=ORDER, store=store) as session:
-        step = session.next()
-        assert isinstance(step, Finished)
-        print(f"answer: {step.result.text}")
+        status = session.next()
+        assert isinstance(status, Finished)
+        print(f"answer: {status.result.text}")
         results = [result for item in session.transcript for result in item.tool_results]
         assert [result.call_id for result in results] == [ToolCallId("c1")]
 

@@ -53,20 +53,22 @@ async def main() -> None:
     )
     async with agent.session() as session:
         session.submit("Invite Ada to tea.")
-        step = await session.next()
-        assert isinstance(step, WaitingForApproval)
-        (request,) = step.requests
+        status = await session.next()
+        assert isinstance(status, WaitingForApproval)
+        (request,) = status.requests
         print(f"approve? {request.summary}")
         assert sent == []
         session.approve(request.id)
-        step = await session.next()
+        status = await session.next()
 
-    assert isinstance(step, Finished)
-    (result,) = step.result.items[1].tool_results
+    assert isinstance(status, Finished)
+    (result,) = status.result.items[1].tool_results
     print(f"secretary: {result.text}")
-    print(f"{step.result.text} Both agents together made {step.result.usage.requests} requests.")
+    print(
+        f"{status.result.text} Both agents together made {status.result.usage.requests} requests."
+    )
     assert sent == ["ada@example.org: Tea at five?"]
-    assert step.result.usage.requests == 5
+    assert status.result.usage.requests == 5
 
 
 anyio.run(main)
