@@ -2,8 +2,17 @@
 
 import pytest
 
-from agentkit_core import ApprovalKind, ToolCall, ToolCallId, ToolFailure
+from agentkit_core import (
+    ApprovalId,
+    ApprovalKind,
+    ApprovalRequest,
+    JsonValue,
+    ToolCall,
+    ToolCallId,
+    ToolFailure,
+)
 from agentkit_loop import GrantScope, LoopConfig, SteerPolicy, WaitingForApproval
+from agentkit_loop.events import ApprovalRequired
 from agentkit_loop.kernel import (
     Phase,
     Preflight,
@@ -208,6 +217,34 @@ def test_a_tool_that_takes_denials_is_told_of_them_and_any_other_call_is_over(
     assert effect.resume is not None
     assert (effect.resume.denied, effect.granted) == ({"child:x": "no"}, ("child:y",))
     assert rig.done("a").state.phase is Phase.CALLING
+
+
+def test_an_approval_for_the_session_answers_no_question_of_the_same_id() -> None:
+    rig = Rig().ask().answer("a").ask_for("a", "which").resolve("which", scope=GrantScope.SESSION)
+    assert rig.state.grants == ("which",)
+
+    rig.stop_to_ask("a", "which", want=ApprovalKind.QUESTION)
+
+    assert [request.want for request in rig.state.pending_approvals] == [ApprovalKind.QUESTION]
+    assert running(rig) == []
+
+
+def test_a_request_shows_the_call_that_waits_with_the_arguments_that_it_would_run_with() -> None:
+    rig = Rig().ask().answer("a")
+    stranger = ToolCall(ToolCallId("stranger"), "other", {"path": "elsewhere"})
+    request = ApprovalRequest(
+        id=ApprovalId("write"), call=stranger, kind="write", summary="write something"
+    )
+    safe: dict[str, JsonValue] = {"path": "/safe"}
+    rig.give(PreflightAsked(rig.out(Preflight).id, requests=(request,), input=safe))
+
+    (pending,) = rig.state.pending_approvals
+    assert (pending.call.id, pending.call.name, pending.call.input) == ("a", "tool_a", safe)
+    (told,) = [event.request for event in rig.events if isinstance(event, ApprovalRequired)]
+    assert told == pending
+
+    rig.resolve("write").stop_to_ask("a", "send")
+    assert rig.state.pending_approvals[0].call.input == safe
 
 
 def test_an_ask_with_nothing_to_ask_lets_the_call_run() -> None:
