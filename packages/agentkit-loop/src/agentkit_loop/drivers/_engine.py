@@ -218,7 +218,7 @@ class Engine:
                     _abort(self, effect)
             # What can be answered at once is saved together with the step that asked for it.
             for effect in effects:
-                if isinstance(effect, Prepare | CallModel | Preflight):
+                if isinstance(effect, (Prepare, CallModel, Preflight)):
                     _answer_at_once(self, effect)
 
     def _carry_out(self, effects: Iterable[Effect]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core.provider import ModelEvent
@@ -236,7 +236,8 @@ class InlineRunner:
 
 def _close_stream(reading: Reading) -> None:
     stream: object = reading.stream
-    if isinstance(stream, Closable):
+    # A generator is looked for first: a structural check takes longer than a whole small step.
+    if isinstance(stream, (Generator, Closable)):
         try:
             stream.close()
         except Exception as error:
