@@ -1,4 +1,4 @@
-"""Reporters received by a real session, from the first event to the last."""
+"""Reporters of a real session, from the first event to the last."""
 
 from __future__ import annotations
 
