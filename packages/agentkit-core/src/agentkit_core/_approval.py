@@ -36,7 +36,7 @@ class ApprovalRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
             have changed; the transcript has the model's own.
         kind: The kind of permission: `tool.delete_file`, `filesystem.write`, …
         summary: What the tool would do, or the question, for people.
-        reason: Why a person has to decide, for people; None where nobody gave a reason.
+        reason: Why a person has to decide, for people; None if there is no reason.
         metadata: The facts of the request, for programs; often empty.
         want: A yes or no, data, or a login. With the last two the tool gets the decision's answer.
         schema: For questions: the JSON Schema of the answer; None says nothing about it. Only the

@@ -77,7 +77,7 @@ class Item(Record, frozen=True, omit_defaults=True):
         kind: Who the item comes from, or what it is for.
         parts: The content, in order; may be empty.
         metadata: Data that owners attach, by namespaced key; often empty.
-        id: The id of the item; None if nobody gave one.
+        id: The id of the item; None if it has none.
         created_at: When the item was appended, in milliseconds since the Unix epoch, as the caller
             says; None if unknown.
         provenance: For assistant items: which model produced it; None if unknown.

@@ -100,10 +100,10 @@ def from_msgpack(data: bytes, record: Any, *, unknown_parts: bool = False) -> An
     return _read(record, lambda: decode(data), read_repaired)
 
 
-def _read(record: Any, read: Callable[[], Any], read_repaired: Callable[[], Any]) -> Any:
+def _read(record: Any, read_data: Callable[[], Any], read_repaired: Callable[[], Any]) -> Any:
     try:
         try:
-            return read()
+            return read_data()
         except (msgspec.DecodeError, UnicodeEncodeError):
             # The record is old, damaged or newer than this version; repaired, it may be readable.
             return read_repaired()

@@ -82,23 +82,23 @@ class TextReporter:
         self._max_width = max_width
         self._calls: dict[ToolCallId, tuple[str, dict[str, JsonValue]]] = {}
         self._writers: dict[type[Any], Callable[[Any], None]] = {
-            ContentDelta: self._content,
-            ModelCallFinished: self._call_finished,
-            AttemptSuperseded: self._superseded,
-            RetryScheduled: self._retry,
-            ToolCallRequested: self._requested,
-            ToolExecutionStarted: self._started,
-            ToolProgress: self._progress,
-            ToolResultReceived: self._result,
-            ToolDetached: self._detached,
-            ToolCatalogChanged: self._catalogue,
-            MutationFinished: self._mutated,
-            TranscriptRewritten: self._rewritten,
-            ApprovalRequired: self._approval,
-            ApprovalResolved: self._resolved,
-            InputRejected: self._rejected,
-            Diagnostic: self._diagnostic,
-            TurnFinished: self._turn_finished,
+            ContentDelta: self._write_content,
+            ModelCallFinished: self._write_call_end,
+            AttemptSuperseded: self._write_superseded_answer,
+            RetryScheduled: self._write_retry,
+            ToolCallRequested: self._write_call,
+            ToolExecutionStarted: self._write_changed_call,
+            ToolProgress: self._write_progress,
+            ToolResultReceived: self._write_result,
+            ToolDetached: self._write_detached_call,
+            ToolCatalogChanged: self._write_catalogue_change,
+            MutationFinished: self._write_mutation,
+            TranscriptRewritten: self._write_rewrite,
+            ApprovalRequired: self._write_approval,
+            ApprovalResolved: self._write_decision,
+            InputRejected: self._write_rejected_input,
+            Diagnostic: self._write_diagnostic,
+            TurnFinished: self._write_turn_end,
         }
 
     def __call__(self, envelope: Envelope) -> None:
@@ -112,35 +112,35 @@ class TextReporter:
             write(envelope.event)
             self._lines.flush()
 
-    def _content(self, event: ContentDelta) -> None:
+    def _write_content(self, event: ContentDelta) -> None:
         self._answer.write(event.deltas)
 
-    def _call_finished(self, _: ModelCallFinished) -> None:
+    def _write_call_end(self, _: ModelCallFinished) -> None:
         # A failure is shown by a later event: another attempt, or the end of the turn.
         self._answer.end()
 
-    def _superseded(self, _: AttemptSuperseded) -> None:
+    def _write_superseded_answer(self, _: AttemptSuperseded) -> None:
         self._warn("the answer so far is discarded")
 
-    def _retry(self, event: RetryScheduled) -> None:
+    def _write_retry(self, event: RetryScheduled) -> None:
         self._warn(f"{event.failure.describe()}; trying again in {event.wait_s:.1f} s")
 
-    def _requested(self, event: ToolCallRequested) -> None:
+    def _write_call(self, event: ToolCallRequested) -> None:
         call = event.call
         self._calls[call.id] = (call.name, call.input)
         self._call_line(call.name, call.raw_input or call.input)
 
-    def _started(self, event: ToolExecutionStarted) -> None:
+    def _write_changed_call(self, event: ToolExecutionStarted) -> None:
         name, requested = self._calls.setdefault(event.call_id, (event.name, event.input))
         if requested != event.input:
             self._call_line(f"{name}, changed:", event.input)
 
-    def _progress(self, event: ToolProgress) -> None:
+    def _write_progress(self, event: ToolProgress) -> None:
         name, _ = self._calls.get(event.call_id, (event.call_id, {}))
         text = f"{self._brief(name)}: {self._brief(event.message)}"
         self._lines.line(f"  {text}", Style.DIM)
 
-    def _result(self, event: ToolResultReceived) -> None:
+    def _write_result(self, event: ToolResultReceived) -> None:
         self._calls.pop(event.call_id, None)
         result = event.result
         shown = brief_output(result.output, self._max_width)
@@ -151,10 +151,10 @@ class TextReporter:
         else:
             self._lines.line(f"< {name}: {shown}", Style.DIM)
 
-    def _detached(self, event: ToolDetached) -> None:
+    def _write_detached_call(self, event: ToolDetached) -> None:
         self._lines.line(f"  {self._brief(event.name)} continues in the background", Style.DIM)
 
-    def _catalogue(self, event: ToolCatalogChanged) -> None:
+    def _write_catalogue_change(self, event: ToolCatalogChanged) -> None:
         changes = [
             *(f"+{name}" for name in event.added),
             *(f"-{name}" for name in event.removed),
@@ -162,30 +162,30 @@ class TextReporter:
         ]
         self._lines.line(f"  tools: {self._brief(' '.join(changes))}", Style.DIM)
 
-    def _mutated(self, event: MutationFinished) -> None:
+    def _write_mutation(self, event: MutationFinished) -> None:
         if event.outcome is MutationOutcome.ROLLED_BACK:
             self._warn(f"the transcript was not changed: {event.reason}")
 
-    def _rewritten(self, event: TranscriptRewritten) -> None:
+    def _write_rewrite(self, event: TranscriptRewritten) -> None:
         self._lines.line(f"  the transcript was rewritten: {len(event.items)} items", Style.DIM)
 
-    def _approval(self, event: ApprovalRequired) -> None:
+    def _write_approval(self, event: ApprovalRequired) -> None:
         # The id is not shortened, because a person has to type it.
         text = f"? {self._brief(event.request.summary)} [{clean(event.request.id)}]"
         self._lines.line(text, Style.YELLOW)
 
-    def _resolved(self, event: ApprovalResolved) -> None:
+    def _write_decision(self, event: ApprovalResolved) -> None:
         changed = ", arguments changed" if event.patched else ""
         text = f"? {event.outcome.value}{changed} [{clean(event.approval_id)}]"
         self._lines.line(text, Style.YELLOW)
 
-    def _rejected(self, event: InputRejected) -> None:
+    def _write_rejected_input(self, event: InputRejected) -> None:
         self._warn(f"not accepted: {event.reason}")
 
-    def _diagnostic(self, event: Diagnostic) -> None:
+    def _write_diagnostic(self, event: Diagnostic) -> None:
         self._warn(event.message)
 
-    def _turn_finished(self, event: TurnFinished) -> None:
+    def _write_turn_end(self, event: TurnFinished) -> None:
         self._answer.end()
         self._calls.clear()
         result = event.result

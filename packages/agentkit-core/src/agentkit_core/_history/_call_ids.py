@@ -62,7 +62,7 @@ class CallIds:
         if before is not None and has_calls(before):
             ids = [call.id for call in before.tool_calls]
         else:
-            ids = [self._accepted(result.call_id) for result in results]
+            ids = [self._accept(result.call_id) for result in results]
         return with_parts(item, list(map(_with_call_id, results, ids)))
 
     def _call(self, part: Part) -> Part:
@@ -75,12 +75,12 @@ class CallIds:
             return part
         return replace(part, id=call_id, name=name)
 
-    def _accepted(self, call_id: ToolCallId) -> ToolCallId:
+    def _accept(self, call_id: ToolCallId) -> ToolCallId:
         accepted = self._rule.accepts(call_id)
         return call_id if accepted else ToolCallId(fit(call_id, self._rule))
 
     def _next(self, call_id: ToolCallId) -> ToolCallId:
-        new_id = self._accepted(call_id)
+        new_id = self._accept(call_id)
         while new_id in self._used:
             repeats = self._repeats[call_id] = self._repeats.get(call_id, 0) + 1
             new_id = ToolCallId(fit(f"{call_id}#{repeats}", self._rule, hashed=True))

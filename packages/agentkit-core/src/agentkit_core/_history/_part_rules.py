@@ -124,11 +124,11 @@ class PartReader:
                 return part if clean is text else replace(part, text=clean)
             case Media(modality=modality, data=data):
                 if modality not in (self._tool_media if of_tool else self._target.media):
-                    return Text(_omitted(modality.value, of_tool=of_tool))
+                    return Text(_omission(modality.value, of_tool=of_tool))
                 return Text(_not_loaded(modality.value)) if isinstance(data, Handle) else part
             case File(data=data):
                 if not self._target.files:
-                    return Text(_omitted(_file(part), of_tool=of_tool))
+                    return Text(_omission(_file(part), of_tool=of_tool))
                 return Text(_not_loaded(_file(part))) if isinstance(data, Handle) else part
             case Structured() | ToolCall():
                 return part
@@ -271,7 +271,7 @@ def _file(part: File) -> str:
     return f"file {without_lone_surrogates(part.name)}" if part.name else "file"
 
 
-def _omitted(what: str, *, of_tool: bool) -> str:
+def _omission(what: str, *, of_tool: bool) -> str:
     owner = "tool " if of_tool else ""
     kind = what.partition(" ")[0]
     return f"({owner}{what} omitted: model does not support {_PLURALS.get(kind, f'{kind}s')})"

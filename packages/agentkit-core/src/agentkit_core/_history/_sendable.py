@@ -61,7 +61,7 @@ def sendable(
         are the same objects. Empty for an empty history.
     """
     if to_model is not None:
-        items = [seen for seen in map(to_model, items) if seen is not None]
+        items = [item for item in map(to_model, items) if item is not None]
     converter = Converter(target)
     converter.take(items)
     if target.consecutive_roles:

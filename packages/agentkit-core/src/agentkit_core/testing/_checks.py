@@ -189,7 +189,7 @@ def check_sendable(items: Sequence[Item], target: Target) -> None:
     Raises:
         AssertionError: An item breaks a rule of the target; the message says which.
     """
-    seen = set[str]()
+    call_ids = set[str]()
     for at, item in enumerate(items):
         assert item.kind in target.kinds or item.kind is ItemKind.USER, (
             f"item {at} is of kind {item.kind}, which the target does not accept"
@@ -202,8 +202,8 @@ def check_sendable(items: Sequence[Item], target: Target) -> None:
         for call in item.tool_calls:
             assert target.call_ids.accepts(call.id), f"item {at}: call id {call.id!r} is invalid"
             assert target.tool_names.accepts(call.name), f"item {at}: name {call.name!r} is invalid"
-            assert call.id not in seen, f"item {at}: call id {call.id!r} is used twice"
-            seen.add(call.id)
+            assert call.id not in call_ids, f"item {at}: call id {call.id!r} is used twice"
+            call_ids.add(call.id)
         for part in item.parts:
             _check_part(part, item, at, target)
     rest = [item for item in items if item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER)]

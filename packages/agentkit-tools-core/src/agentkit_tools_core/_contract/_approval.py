@@ -10,7 +10,7 @@ from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._permissions import PermissionRequest
 
 _FINGERPRINT_LENGTH: Final = 32
-"""Long enough that nobody finds two requests with the same fingerprint."""
+"""Long enough that two requests with the same fingerprint cannot be found."""
 
 
 def approval_request(

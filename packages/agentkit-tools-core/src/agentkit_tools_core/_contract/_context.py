@@ -214,7 +214,7 @@ class ToolContext:
         before it suspends again.
 
         Args:
-            requests: What a person is asked for; at least one. Each gets this call as its `call`.
+            requests: What a person has to answer; at least one. Each gets this call as its `call`.
             token: Data for the next run, which finds it in `context.token`: plain JSON, at most
                 1 MiB, stored with the session. The other methods keep the token.
             takes_denials: Whether the tool is run again after a denial too; otherwise a denial
@@ -222,7 +222,7 @@ class ToolContext:
 
         Raises:
             ToolSuspended: Always.
-            ValueError: Nothing is asked.
+            ValueError: There is no request.
         """
         raise ToolSuspended(requests, token=token, takes_denials=takes_denials)
 
@@ -234,18 +234,18 @@ class ToolContext:
         reason: str | None = None,
         schema: dict[str, JsonValue] | None = None,
     ) -> JsonValue:
-        asked = approval_request(
+        approval = approval_request(
             request, self.request.call, reason=reason, want=want, schema=schema
         )
         # A denial counts even if an equal question was approved before.
-        if asked.id in self.denied:
-            raise ApprovalDenied(asked, self.denied[asked.id])
-        if asked.id in self.approved:
-            return self.answers.get(asked.id)
+        if approval.id in self.denied:
+            raise ApprovalDenied(approval, self.denied[approval.id])
+        if approval.id in self.approved:
+            return self.answers.get(approval.id)
         # An answer alone is not an approval.
-        if asked.id in self.answers and want is not ApprovalKind.APPROVAL:
-            return self.answers[asked.id]
-        raise ToolSuspended([asked], token=self.token, takes_denials=True)
+        if approval.id in self.answers and want is not ApprovalKind.APPROVAL:
+            return self.answers[approval.id]
+        raise ToolSuspended([approval], token=self.token, takes_denials=True)
 
     # calling other tools
 

@@ -105,7 +105,7 @@ class Run:
             try:
                 self._last_run = read_token(self._context._token)
             except ChildCallsDiffer as error:
-                return self._failed(error)
+                return self._failure_of(error)
         try:
             if to_thread is None or tool.is_async or tool.inline:
                 outcome = self._invoke()
@@ -131,7 +131,7 @@ class Run:
         try:
             arguments = self._tool.bind(self._request.input)
         except Exception as error:
-            return self._failed(error, started=False)
+            return self._failure_of(error, started=False)
         try:
             value = self._tool.invoke(arguments, self._context._for_run(self._request, self))
             return _Pending(value) if isawaitable(value) else outcome_of(value, self._request)
@@ -156,7 +156,7 @@ class Run:
         """Return the outcome that an exception causes; None if it must end more than the call."""
         if (suspended := suspension_in(error)) is not None:
             return suspended
-        return self._failed(error) if is_failure(error) else None
+        return self._failure_of(error) if is_failure(error) else None
 
     def _finish(self, outcome: ToolOutcome | ToolSuspended) -> ToolOutcome | Suspension:
         """Add what the child calls contribute: a difference, their record, their usage."""
@@ -165,12 +165,12 @@ class Run:
             return outcome
         # The tool may have caught this error and continued with the results of other calls.
         if self._children.difference is not None:
-            outcome = self._failed(self._children.difference)
+            outcome = self._failure_of(self._children.difference)
         if isinstance(outcome, ToolSuspended):
             try:
                 token = write_token(RunRecord(outcome.token, self._children.calls))
             except TokenRefused as error:
-                outcome = self._failed(error)
+                outcome = self._failure_of(error)
             else:
                 requests = requests_of(self._request.call, outcome.requests)
                 return Suspension(requests, token, outcome.takes_denials)
@@ -198,7 +198,7 @@ class Run:
         self._children.finish(at, outcome.result)
         return outcome.result
 
-    def _failed(self, error: BaseException, *, started: bool = True) -> ToolOutcome:
+    def _failure_of(self, error: BaseException, *, started: bool = True) -> ToolOutcome:
         return ToolOutcome(failed_result(self._request, error, started=started))
 
     def _needs_event_loop(self) -> ToolOutcome:

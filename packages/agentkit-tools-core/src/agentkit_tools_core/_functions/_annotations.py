@@ -47,9 +47,9 @@ def to_json_type(kind: Any) -> Any:
     if origin is None or origin is Literal:
         return kind
     if origin is Annotated:
-        return _annotated(inside[0], kind.__metadata__)
+        return _convert_annotated(inside[0], kind.__metadata__)
     if origin in (Union, UnionType):
-        return _union(inside)
+        return _convert_union(inside)
     if origin is Iterable:
         return GenericAlias(list, tuple(map(to_json_type, inside)))
     if origin in _CONTAINERS:
@@ -58,14 +58,14 @@ def to_json_type(kind: Any) -> Any:
     return kind
 
 
-def _union(members: tuple[Any, ...]) -> Any:
+def _convert_union(members: tuple[Any, ...]) -> Any:
     # A function that takes both strings and paths gets the string.
     if str in members:
         members = tuple(member for member in members if not _is_path(member))
     return Union[tuple(map(to_json_type, members))]  # noqa: UP007
 
 
-def _annotated(kind: Any, notes: tuple[Any, ...]) -> Any:
+def _convert_annotated(kind: Any, notes: tuple[Any, ...]) -> Any:
     converted = [_to_meta(note) for note in notes]
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
     others = [member for member in members if member is not NoneType]

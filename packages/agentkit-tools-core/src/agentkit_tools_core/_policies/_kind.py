@@ -102,7 +102,7 @@ class KindPolicy(Record, frozen=True, kw_only=True):
                 decision.
             ValueError: An entry is empty, has a `*` that is not its last word, or is in two lists.
         """
-        seen: set[str] = set()
+        entries_so_far: set[str] = set()
         for name in ("allowed", "denied", "asks"):
             entries = _strings_of(name, getattr(self, name))
             force_setattr(self, name, entries)
@@ -111,9 +111,9 @@ class KindPolicy(Record, frozen=True, kw_only=True):
                     raise ValueError(
                         f"{name} contains {entry!r}; use * only as the last word, after a dot"
                     )
-                if entry in seen:
+                if entry in entries_so_far:
                     raise ValueError(f"{entry!r} is listed twice; remove one of the entries")
-                seen.add(entry)
+                entries_so_far.add(entry)
         if self.other is not None and not isinstance(self.other, Allow | Ask | Deny):
             raise TypeError(
                 f"other={self.other!r} is not a decision; use Allow(), Ask(), Deny(…) or None"

@@ -88,7 +88,7 @@ def touches(path: Path, root: Path) -> bool:
         return True
     root_identity = _identity(root)
     if root_identity is None:
-        return is_within(_folded(path), _folded(root))
+        return is_within(_fold_case(path), _fold_case(root))
     return any(root_identity == _identity(folder) for folder in (path, *path.parents))
 
 
@@ -187,7 +187,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _folded(path: Path) -> Path:
+def _fold_case(path: Path) -> Path:
     return Path(unicodedata.normalize("NFC", str(path)).casefold())
 
 
