@@ -1,7 +1,7 @@
 """A rig: the kernel with nothing around it, answered by hand.
 
-Every state passes through JSON before the next step, so each test that uses it also tries that a
-saved run goes on as if nothing had been; and after every step a ledger tries the kernel's laws.
+Every state passes through JSON before the next step, so each test that uses the rig also checks
+that a saved run continues unchanged; after every step a ledger checks the kernel's laws.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from agentkit_core import (
     ApprovalId,
     ApprovalKind,
-    ApprovalRequest,
     FailureKind,
     FinishReason,
     Item,
@@ -24,7 +23,6 @@ from agentkit_core import (
     Part,
     ProviderFailure,
     SessionId,
-    Text,
     TextOutput,
     ToolCall,
     ToolCallId,
@@ -74,6 +72,7 @@ from agentkit_loop.kernel import (
     step,
 )
 from agentkit_loop.testing import WalkStep
+from support.answers import approval_requests, call_of, model_answer
 from support.ledger import Ledger
 from support.traces import trace
 
@@ -115,27 +114,27 @@ class Rig:
         self.effects: tuple[Effect, ...] = ()
         """Since `forget` was last called; what a start asks for is left out."""
 
-    def give(self, given: Input) -> Rig:
+    def give(self, source: Input) -> Rig:
         self.now += 1
         before = encode_state(self.state)
-        after, effects = step(decode_state(before), given, self.now)
-        again, same = step(self.state, given, self.now)
+        after, effects = step(decode_state(before), source, self.now)
+        again, same = step(self.state, source, self.now)
         assert encode_state(self.state) == before, "a step changed its input"
         assert (again, same) == (after, effects), "a saved state goes another way"
-        return self._gone_on(given, after, effects)
+        return self._take(source, after, effects)
 
     def crash(self) -> Rig:
-        """Whoever drove the session is gone, and somebody else goes on from what was saved."""
+        """Lose the driver of the session, and resume from what was saved."""
         loaded = decode_state(encode_state(self.state))
-        self._gone_on(None, *resume(loaded, now=self.now))
+        self._take(None, *resume(loaded, now=self.now))
         for effect in tuple(self.state.out.values()):
             if not isinstance(effect, StartTool) or effect.started:
                 self.give(EffectLost(effect.id))
         return self
 
-    def _gone_on(self, given: Input | None, after: State, effects: tuple[Effect, ...]) -> Rig:
+    def _take(self, source: Input | None, after: State, effects: tuple[Effect, ...]) -> Rig:
         if self.ledger is not None:
-            self.ledger.see(WalkStep(self.state, given, self.now, after, effects))
+            self.ledger.see(WalkStep(self.state, source, self.now, after, effects))
         self.state = after
         self.effects += effects
         if self.prepares and after.phase is Phase.PREPARING and after.turn is not None:
@@ -149,7 +148,8 @@ class Rig:
 
     @property
     def trace(self) -> str:
-        return trace(one for one in self.effects if not (self.prepares and type(one) is Prepare))
+        hidden = Prepare if self.prepares else None
+        return trace(effect for effect in self.effects if type(effect) is not hidden)
 
     @property
     def events(self) -> list[Event]:
@@ -157,8 +157,9 @@ class Rig:
 
     @property
     def result(self) -> TurnResult:
-        """Of the last turn that is over."""
-        return next(one.result for one in reversed(self.events) if isinstance(one, TurnFinished))
+        """The result of the last turn that is over."""
+        finished = (event for event in reversed(self.events) if isinstance(event, TurnFinished))
+        return next(finished).result
 
     @property
     def last(self) -> Item:
@@ -174,24 +175,24 @@ class Rig:
         assert self.state.turn is not None
         return self.state.turn
 
-    def told(self, call_id: str) -> ToolResult:
+    def result_of(self, call_id: str) -> ToolResult:
         """The result that a call of the transcript has."""
-        (found,) = [
+        (only,) = [
             result
             for item in self.state.transcript
             for result in item.tool_results
             if result.call_id == call_id
         ]
-        return found
+        return only
 
     def out(self, kind: type[Effect], call_id: str | None = None) -> AnsweredEffect:
-        found = [
+        effects = [
             effect
             for effect in self.state.out.values()
             if isinstance(effect, kind) and call_id in (None, call_of(effect))
         ]
-        assert len(found) == 1, f"{len(found)} effects fit"
-        return found[0]
+        assert len(effects) == 1, f"{len(effects)} effects fit"
+        return effects[0]
 
     # the host
 
@@ -237,7 +238,7 @@ class Rig:
     ) -> Rig:
         return self.give(
             ModelResponded(
-                self.out(CallModel).id, answered(*calls, text=text, reason=reason, usage=usage)
+                self.out(CallModel).id, model_answer(*calls, text=text, reason=reason, usage=usage)
             )
         )
 
@@ -279,7 +280,9 @@ class Rig:
     def ask_for(self, call_id: str, *approvals: str, **how: Any) -> Rig:
         effect = self.out(Preflight, call_id)
         return self.give(
-            PreflightAsked(effect.id, requests=_asks(effect, approvals), rules=RunRules(**how))
+            PreflightAsked(
+                effect.id, requests=approval_requests(effect, approvals), rules=RunRules(**how)
+            )
         )
 
     def begin(self, *call_ids: str) -> Rig:
@@ -296,7 +299,7 @@ class Rig:
         takes_denials: bool = False,
     ) -> Rig:
         effect = self.out(StartTool, call_id)
-        asks = _asks(effect, approvals, want)
+        asks = approval_requests(effect, approvals, want)
         answer = ToolAsked(effect.id, requests=asks, token=token, takes_denials=takes_denials)
         return self.give(answer)
 
@@ -318,50 +321,11 @@ class Rig:
         return self.give(TimerFired(timer.id))
 
     def mutated(self, *items: Item, error: str | None = None) -> Rig:
-        made = items or None
         return self.give(
-            MutatorsDone(self.out(RunMutators).id, items=made, mutators=("m",), error=error)
+            MutatorsDone(
+                self.out(RunMutators).id, items=items or None, mutators=("m",), error=error
+            )
         )
 
     def checked(self, *items: Item) -> Rig:
         return self.give(FinishChecked(self.out(CheckFinish).id, items))
-
-
-def call_of(effect: Effect) -> str | None:
-    """The call that an effect is about; None if it is about no call."""
-    match effect:
-        case Preflight(call=call) | StartTool(call=call):
-            return call.id
-        case StartTimer(call_id=call_id):
-            return call_id
-        case _:
-            return None
-
-
-def _asks(
-    effect: AnsweredEffect, approvals: tuple[str, ...], want: ApprovalKind = ApprovalKind.APPROVAL
-) -> tuple[ApprovalRequest, ...]:
-    assert isinstance(effect, Preflight | StartTool)
-    return tuple(
-        ApprovalRequest(
-            id=ApprovalId(one), call=effect.call, kind=one[0], summary=f"do {one}", want=want
-        )
-        for one in approvals
-    )
-
-
-def answered(
-    *calls: str | ToolCall,
-    text: str = "t",
-    reason: FinishReason | None = None,
-    usage: Usage | None = None,
-) -> ModelResponse:
-    made = [
-        ToolCall(id=ToolCallId(one), name=f"tool_{one}") if isinstance(one, str) else one
-        for one in calls
-    ]
-    usual = FinishReason.TOOL_CALL if made else FinishReason.COMPLETED
-    parts: tuple[Part, ...] = (Text(text=text), *made)
-    return ModelResponse(
-        Item(ItemKind.ASSISTANT, parts, finish_reason=reason or usual, usage=usage)
-    )

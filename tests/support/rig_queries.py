@@ -1,5 +1,6 @@
 """Questions that many tests ask a rig, and rigs with a call in the background."""
 
+from agentkit_core import ToolFailure
 from agentkit_loop import LoopConfig
 from agentkit_loop.events import ApprovalResolved
 from agentkit_loop.kernel import HookPoints, StartTool, Yield
@@ -27,6 +28,12 @@ def resolutions(rig: Rig) -> list[tuple[str, str]]:
     """Call id and outcome of each approval that was resolved."""
     events = (event for event in rig.events if isinstance(event, ApprovalResolved))
     return [(event.call_id, event.outcome.value) for event in events]
+
+
+def failure_of(rig: Rig, call_id: str) -> tuple[ToolFailure | None, bool]:
+    """Why a call failed, None if it did not, and whether it had started."""
+    result = rig.result_of(call_id)
+    return result.failure, result.started
 
 
 def in_background(

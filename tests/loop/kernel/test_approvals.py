@@ -23,13 +23,13 @@ from agentkit_loop.kernel import (
     ToolAsked,
 )
 from support.rig import Rig
-from support.rig_queries import resolutions, running, runs, yields
+from support.rig_queries import failure_of, resolutions, running, runs, yields
 
 
 def test_case_01_of_approve_and_cancel_the_first_to_come_decides() -> None:
     rig = Rig().ask().answer("a").ask_for("a", "write").resolve("write").cancel()
     assert runs(rig, "a") == 1
-    assert rig.told("a").failure is ToolFailure.INTERRUPTED
+    assert rig.result_of("a").failure is ToolFailure.INTERRUPTED
 
     rig = Rig().ask().answer("a").ask_for("a", "write").cancel().forget().resolve("write")
     assert rig.trace == "diagnostic"
@@ -57,7 +57,7 @@ def test_case_03_one_no_is_enough_in_whatever_order_the_answers_come(
     rig.resolve(yes).resolve(no, approve=False)
 
     assert runs(rig, "a") == 0
-    assert rig.told("a").failure is ToolFailure.PERMISSION_DENIED
+    assert rig.result_of("a").failure is ToolFailure.PERMISSION_DENIED
 
 
 def test_case_04_the_time_a_call_waits_for_a_person_does_not_count() -> None:
@@ -86,17 +86,23 @@ def test_case_21_steering_skips_a_call_that_waits_for_a_person_and_withdraws_its
         "approval_resolved:c:withdrawn tool_result_received:c"
     )
     rig.done("b")
-    assert (rig.told("a").failure, rig.told("a").started) == (ToolFailure.SKIPPED, False)
+    assert failure_of(rig, "a") == (ToolFailure.SKIPPED, False)
     # What asks in the middle of its run has been started, and may have had an effect.
-    assert (rig.told("c").failure, rig.told("c").started) == (ToolFailure.INTERRUPTED, True)
-    assert not rig.told("b").is_error
+    assert failure_of(rig, "c") == (
+        ToolFailure.INTERRUPTED,
+        True,
+    )
+    assert not rig.result_of("b").is_error
     assert rig.last.text == "wait"
 
 
 def test_case_21_a_cancelled_call_that_asked_in_the_middle_says_that_it_was_started() -> None:
     rig = Rig().ask().answer("a").allow("a").stop_to_ask("a", "which").cancel()
 
-    assert (rig.told("a").failure, rig.told("a").started) == (ToolFailure.INTERRUPTED, True)
+    assert failure_of(rig, "a") == (
+        ToolFailure.INTERRUPTED,
+        True,
+    )
 
 
 def test_case_33_the_same_call_twice_is_two_calls_and_two_approvals() -> None:
@@ -208,8 +214,8 @@ def test_a_tool_that_takes_denials_is_told_of_them_and_any_other_call_is_over(
     rig.resolve("child:x", approve=False, reason="no")
 
     if not takes_denials:
-        assert rig.told("a").failure is ToolFailure.PERMISSION_DENIED
-        assert rig.told("a").started
+        assert rig.result_of("a").failure is ToolFailure.PERMISSION_DENIED
+        assert rig.result_of("a").started
         return
     assert running(rig) == []
     effect = rig.resolve("child:y").out(StartTool)

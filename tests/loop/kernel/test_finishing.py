@@ -14,7 +14,8 @@ from agentkit_loop.kernel import (
     Prepare,
     Prepared,
 )
-from support.rig import Rig, answered
+from support.answers import model_answer
+from support.rig import Rig
 
 
 def test_a_hook_may_end_the_turn_instead_of_asking_the_model() -> None:
@@ -61,7 +62,7 @@ def test_case_37_an_answer_that_will_not_do_stays_and_the_model_is_told_why() ->
     rig = Rig(LoopConfig(limits=Limits(max_model_calls=2))).ask()
     for _ in range(2):
         correction = (Item.user("that is no JSON"),)
-        rig.give(ModelResponded(rig.out(CallModel).id, answered(text="{"), correction))
+        rig.give(ModelResponded(rig.out(CallModel).id, model_answer(text="{"), correction))
 
     assert rig.kinds == "user assistant user assistant user"
     assert (rig.result.end, rig.result.limit) == (TurnEnd.LIMIT, "max_model_calls")
@@ -70,7 +71,7 @@ def test_case_37_an_answer_that_will_not_do_stays_and_the_model_is_told_why() ->
 def test_case_37_an_answer_with_calls_is_taken_whatever_the_hook_says() -> None:
     rig = Rig().ask()
 
-    rig.give(ModelResponded(rig.out(CallModel).id, answered("a"), (Item.user("no"),)))
+    rig.give(ModelResponded(rig.out(CallModel).id, model_answer("a"), (Item.user("no"),)))
 
     assert rig.out(Preflight, "a")
     assert any(isinstance(one, Diagnostic) for one in rig.events)
@@ -79,7 +80,7 @@ def test_case_37_an_answer_with_calls_is_taken_whatever_the_hook_says() -> None:
 def test_case_37_hooks_cannot_speak_as_the_model() -> None:
     rig = Rig().ask()
 
-    rig.give(ModelResponded(rig.out(CallModel).id, answered(), (Item.assistant("yes"),)))
+    rig.give(ModelResponded(rig.out(CallModel).id, model_answer(), (Item.assistant("yes"),)))
 
     assert rig.kinds == "user assistant"
     assert rig.result.end is TurnEnd.COMPLETED

@@ -39,7 +39,8 @@ from agentkit_loop.kernel import (
 )
 from agentkit_loop.testing import ScriptedModel, call, fail
 from agentkit_tools_core import tool
-from support.rig import Rig, answered
+from support.answers import model_answer
+from support.rig import Rig
 from support.traces import event_trace, trace
 
 FOLDER = Path(__file__).with_name("traces")
@@ -193,7 +194,7 @@ def _() -> Rig:
 @scenario("B08_cancel_mid_stream")
 def _() -> Rig:
     """What came is kept, marked as interrupted; cancelling is idle in one step."""
-    return asked().cancel(answered(text="Hel"))
+    return asked().cancel(model_answer(text="Hel"))
 
 
 @scenario("B08_cancel_before_anything_came")
@@ -205,7 +206,7 @@ def _() -> Rig:
 @scenario("B08_cancel_with_a_whole_call_in_the_stream")
 def _() -> Rig:
     """A call that had come whole is not run, and has a result that says so."""
-    return asked().cancel(answered("t1"))
+    return asked().cancel(model_answer("t1"))
 
 
 @scenario("B08b_cancel_during_tools")

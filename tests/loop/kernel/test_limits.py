@@ -33,7 +33,8 @@ from agentkit_loop.kernel import (
     ToolSpent,
     model_request,
 )
-from support.rig import Rig, answered
+from support.answers import model_answer
+from support.rig import Rig
 
 
 def spent(tokens: int | None = None, *, usd: str | None = None, eur: str | None = None) -> Usage:
@@ -175,7 +176,7 @@ def test_calls_beyond_the_limit_are_not_executed_and_the_model_is_asked_without_
     rig.allow("a", "b").done("a", "b")
 
     assert [one.failure for one in rig.last.tool_results] == [None, None, ToolFailure.SKIPPED]
-    assert not rig.told("c").started
+    assert not rig.result_of("c").started
     assert model_request(rig.state, ()).options.tool_choice is ToolChoiceMode.NONE
     assert rig.answer().result.end is TurnEnd.COMPLETED
 
@@ -184,7 +185,7 @@ def test_a_model_that_calls_tools_all_the_same_ends_the_turn_with_every_call_ans
     rig = limited(max_tool_calls=1).answer("a").allow("a").done("a").answer("b")
 
     assert (rig.result.end, rig.result.limit) == (TurnEnd.LIMIT, "max_tool_calls")
-    assert rig.told("b").failure is ToolFailure.SKIPPED
+    assert rig.result_of("b").failure is ToolFailure.SKIPPED
     assert rig.result.tool_calls == 2
 
 
@@ -195,7 +196,7 @@ def test_a_model_that_does_without_tools_may_be_told_more_in_the_same_turn() -> 
     assert model_request(rig.state, ()).options.tool_choice is ToolChoiceMode.NONE
     rig.answer(reason=FinishReason.PAUSED)
     correction = (Item.user("shorter"),)
-    rig.give(ModelResponded(rig.out(CallModel).id, answered(), correction))
+    rig.give(ModelResponded(rig.out(CallModel).id, model_answer(), correction))
     assert rig.answer().result.end is TurnEnd.COMPLETED
 
     assert rig.result.model_calls == 5

@@ -112,7 +112,7 @@ def test_someone_is_asked_whether_a_lost_tool_may_run_again(approve: bool, aside
         rig.go_on()
         assert "The outcome of tool_a is unknown" in rig.last.text
     else:
-        assert rig.told("a").failure is ToolFailure.OUTCOME_UNKNOWN
+        assert rig.result_of("a").failure is ToolFailure.OUTCOME_UNKNOWN
 
 
 def test_a_lost_tool_takes_its_timers_with_it_while_it_is_asked_about() -> None:
@@ -184,8 +184,8 @@ def test_case_16_a_tool_that_ran_when_its_process_died(
         rig.done("a")
         assert rig.trace.count("tool_execution_started:a") == 1
     else:
-        assert rig.told("a").failure is ToolFailure.OUTCOME_UNKNOWN
-        assert rig.told("a").started
+        assert rig.result_of("a").failure is ToolFailure.OUTCOME_UNKNOWN
+        assert rig.result_of("a").started
     assert rig.state.phase is Phase.CALLING
 
 

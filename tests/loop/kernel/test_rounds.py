@@ -9,7 +9,7 @@ from agentkit_loop import Execution, LoopConfig
 from agentkit_loop.events import Diagnostic, ToolResultReceived
 from agentkit_loop.kernel import CancelCall, Phase, StartTimer, StartTool, TimerKind, ToolDone
 from support.rig import Rig
-from support.rig_queries import running
+from support.rig_queries import failure_of, running
 
 
 def test_an_exclusive_call_runs_beside_nothing_and_nothing_overtakes_it() -> None:
@@ -97,9 +97,15 @@ def test_one_call_may_be_cancelled_and_the_round_goes_on() -> None:
         "!abort tool_result_received:a approval_resolved:c:withdrawn tool_result_received:c"
     )
     rig.done("b")
-    assert (rig.told("a").failure, rig.told("a").started) == (ToolFailure.INTERRUPTED, True)
-    assert (rig.told("c").failure, rig.told("c").started) == (ToolFailure.INTERRUPTED, False)
-    assert not rig.told("b").is_error
+    assert failure_of(rig, "a") == (
+        ToolFailure.INTERRUPTED,
+        True,
+    )
+    assert failure_of(rig, "c") == (
+        ToolFailure.INTERRUPTED,
+        False,
+    )
+    assert not rig.result_of("b").is_error
 
 
 @pytest.mark.parametrize("call_id", ["a", "nobody"])
@@ -117,8 +123,8 @@ def test_a_call_that_runs_too_long_is_stopped_and_the_model_is_told() -> None:
     rig.ring(TimerKind.TIMEOUT)
 
     assert rig.trace.startswith("!abort !abort tool_result_received:a +tool")
-    assert rig.told("a").failure is ToolFailure.TIMED_OUT
-    assert rig.told("a").output == TextOutput(
+    assert rig.result_of("a").failure is ToolFailure.TIMED_OUT
+    assert rig.result_of("a").output == TextOutput(
         "tool_a was stopped after 1.5 s; it may have had an effect."
     )
 
@@ -164,15 +170,15 @@ def test_a_result_that_names_another_call_is_given_to_the_call_that_ran() -> Non
     stray = ToolResult(call_id=ToolCallId("b"), output=TextOutput("r"))
     rig.give(ToolDone(rig.out(StartTool).id, stray))
 
-    assert rig.told("a").output == TextOutput("r")
+    assert rig.result_of("a").output == TextOutput("r")
     assert any(isinstance(one, Diagnostic) for one in rig.events)
 
 
 def test_case_12_a_call_that_cannot_run_is_answered_and_the_model_may_do_better() -> None:
     rig = Rig().ask().answer("a").refuse("a", "no tool is called tool_a")
 
-    assert rig.told("a").output == TextOutput("no tool is called tool_a")
-    assert not rig.told("a").started
+    assert rig.result_of("a").output == TextOutput("no tool is called tool_a")
+    assert not rig.result_of("a").started
     assert rig.state.phase is Phase.CALLING
 
 
@@ -190,5 +196,5 @@ def test_case_13_of_an_answer_that_was_cut_the_last_call_is_answered_as_cut_off(
     # Even if it can be read: what was meant is not known. The notes would run it then.
     rig = Rig().ask().answer("a", "b", reason=FinishReason.MAX_TOKENS).allow("a").done("a")
 
-    assert not rig.told("a").is_error
-    assert rig.told("b").failure is ToolFailure.CUT_OFF
+    assert not rig.result_of("a").is_error
+    assert rig.result_of("b").failure is ToolFailure.CUT_OFF

@@ -48,7 +48,8 @@ from agentkit_loop.kernel import (
     ToolProgressed,
     start,
 )
-from support.rig import Rig, answered
+from support.answers import model_answer
+from support.rig import Rig
 
 STRAIGHT = "turn_started +user model_call_started !call_model"
 
@@ -566,7 +567,7 @@ def test_l06_a_turn_that_reached_a_limit_keeps_everything_and_can_go_on() -> Non
 
 
 def test_cancelling_a_streamed_answer_keeps_its_text_and_its_usage() -> None:
-    partial = answered(text="Hel", usage=reported(9, 2))
+    partial = model_answer(text="Hel", usage=reported(9, 2))
     rig = Rig().ask().cancel(partial)
 
     assert rig.trace == ("!abort model_call_finished +assistant turn_finished:cancelled <finished>")
@@ -584,7 +585,7 @@ def test_cancelling_before_anything_came_leaves_no_empty_answer() -> None:
 
 
 def test_cancelling_answers_the_calls_that_had_come_whole() -> None:
-    rig = Rig().ask().cancel(answered("a"))
+    rig = Rig().ask().cancel(model_answer("a"))
 
     assert Transcript(rig.state.transcript).open_calls == ()
     (result,) = rig.last.tool_results
@@ -643,8 +644,8 @@ def test_a_late_answer_changes_nothing() -> None:
     rig.answer().forget()
     before = rig.state.transcript
 
-    rig.give(ModelResponded(effect_id, answered(text="again")))
-    rig.give(ModelResponded(EffectId("e99"), answered(text="whose?")))
+    rig.give(ModelResponded(effect_id, model_answer(text="again")))
+    rig.give(ModelResponded(EffectId("e99"), model_answer(text="whose?")))
 
     assert rig.trace == "diagnostic diagnostic"
     assert rig.state.transcript == before

@@ -31,7 +31,8 @@ from agentkit_loop.kernel import (
     Submit,
     start,
 )
-from support.rig import Rig, answered
+from support.answers import model_answer
+from support.rig import Rig
 from support.rig_queries import in_background
 
 
@@ -87,7 +88,7 @@ def test_case_31_a_second_answer_is_late() -> None:
     rig = Rig().ask()
     effect_id = rig.out(CallModel).id
 
-    rig.answer().forget().give(ModelResponded(effect_id, answered(text="again")))
+    rig.answer().forget().give(ModelResponded(effect_id, model_answer(text="again")))
 
     assert rig.trace == "diagnostic"
     assert rig.kinds == "user assistant"
@@ -180,7 +181,7 @@ def test_case_30_a_clock_that_goes_back_is_not_believed() -> None:
 def test_case_39_interrupting_and_redirecting_is_two_turns_and_the_answer_so_far_is_kept() -> None:
     rig = Rig().ask().forget()
 
-    rig.give(Cancel(answered(text="Hel"))).say("no, this").give(Continue()).answer()
+    rig.give(Cancel(model_answer(text="Hel"))).say("no, this").give(Continue()).answer()
 
     assert rig.trace.count("turn_finished") == 2
     texts = [item.text for item in rig.state.transcript]

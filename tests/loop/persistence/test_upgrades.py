@@ -63,8 +63,8 @@ def test_a_tool_that_a_state_of_version_1_had_asked_for_is_not_begun_a_second_ti
 
     assert not any(isinstance(one, StartTool) for one in rig.effects)
     rig.cancel()
-    assert rig.told("b").failure is ToolFailure.OUTCOME_UNKNOWN
-    assert rig.told("a").output == TextOutput("r")
+    assert rig.result_of("b").failure is ToolFailure.OUTCOME_UNKNOWN
+    assert rig.result_of("a").output == TextOutput("r")
 
 
 def test_a_retry_of_version_1_makes_its_request_first() -> None:
