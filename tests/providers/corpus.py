@@ -245,9 +245,9 @@ def _check_answer(exchange: Exchange, spoken: Spoken, report: Report) -> None:
     if "error" in expected:
         _compare_failure(exchange, response.failure, report)
     seen: dict[str, Callable[[], object]] = {
-        "text": lambda: "".join(one.text for one in _texts(item, refusal=False)),
+        "text": lambda: "".join(entry.text for entry in _texts(item, refusal=False)),
         "reasoning": lambda: _reasoning(item),
-        "refusal": lambda: "".join(one.text for one in _texts(item, refusal=True)) or None,
+        "refusal": lambda: "".join(entry.text for entry in _texts(item, refusal=True)) or None,
         "parts": lambda: spoken.part_kinds(item),
         "annotations": lambda: _annotations(item),
         "finish_reason_native": lambda: _native_reason(events),
@@ -323,7 +323,7 @@ def _annotations(item: Item) -> int:
         if key.endswith((".annotations", ".citations"))
     ]
     found = beside + on_text
-    return sum(len(one) for one in found if isinstance(one, list))
+    return sum(len(entry) for entry in found if isinstance(entry, list))
 
 
 def _native_reason(events: Sequence[ModelEvent]) -> str | None:
@@ -555,7 +555,7 @@ def _messages_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object]
     types, native = _messages_types(item), expected.get("native_types", [])
     if len(native) > len(expected.get("parts", native)):
         # Empty texts are among the vendor's blocks, and none of ours.
-        without_texts = [[one for one in kinds if one != "text"] for kinds in (types, native)]
+        without_texts = [[entry for entry in kinds if entry != "text"] for kinds in (types, native)]
         types = native if without_texts[0] == without_texts[1] else types
     return {
         "native_types": types,
@@ -701,7 +701,7 @@ def _responses_more(item: Item, expected: Mapping[str, Any]) -> dict[str, object
     native = expected.get("native_types", [])
     if len(types) < len(native):
         # Messages without text are among the vendor's items, and none of ours.
-        rest = [[one for one in kinds if one != "message"] for kinds in (types, native)]
+        rest = [[entry for entry in kinds if entry != "message"] for kinds in (types, native)]
         types = native if rest[0] == rest[1] else types
     words = native_reasons(item.metadata)
     return {
@@ -730,7 +730,7 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments:
         print(__doc__)
         return 2
-    report = check(one for folder in arguments for one in exchanges(Path(folder)))
+    report = check(entry for folder in arguments for entry in exchanges(Path(folder)))
     for line in report.lines():
         print(line)
     if not (report.compared or report.skipped):

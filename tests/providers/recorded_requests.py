@@ -107,7 +107,7 @@ def _check_body(
         outcome.mismatches[exchange["id"]] = [f"encoding raised {error!r}"]
         return
     ours = normal(json.loads(wire.body), protocol.rules)
-    found = [str(one) for one in differences(recorded, ours)]
+    found = [str(difference) for difference in differences(recorded, ours)]
     if found:
         outcome.mismatches[exchange["id"]] = found
         return
@@ -140,14 +140,14 @@ def lines(outcomes: Mapping[str, Outcome | int]) -> Iterator[str]:
             f"{name} requests {len(outcome.made)}/{outcome.bodies} re-created, "
             f"{refused} not expressible:"
         )
-        for reason, ids in sorted(outcome.refused.items(), key=lambda one: -len(one[1])):
+        for reason, ids in sorted(outcome.refused.items(), key=lambda entry: -len(entry[1])):
             shown = ", ".join((*ids[:3], "…") if ids[3:] else ids)
             yield f"  {len(ids)} {reason} ({shown})"
         yield f"  fields in `extra`: {_counted(outcome.extra)}"
         yield f"  quirks other than the vendor's row: {_counted(outcome.quirks)}"
         for exchange, found in outcome.mismatches.items():
             yield f"  NOT RE-CREATED {exchange}:"
-            yield from (f"    {one}" for one in found)
+            yield from (f"    {entry}" for entry in found)
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -175,13 +175,13 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments:
         print(__doc__)
         return 2
-    outcomes = check(one for folder in arguments for one in exchanges(Path(folder)))
+    outcomes = check(entry for folder in arguments for entry in exchanges(Path(folder)))
     for line in lines(outcomes):
         print(line)
     if not outcomes:
         print("no request bodies found")
         return 2
-    failed = any(isinstance(one, Outcome) and one.mismatches for one in outcomes.values())
+    failed = any(isinstance(entry, Outcome) and entry.mismatches for entry in outcomes.values())
     return 1 if failed else 0
 
 

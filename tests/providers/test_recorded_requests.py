@@ -132,7 +132,7 @@ def test_a_difference_is_named_with_its_place() -> None:
     recorded = {"a": [1, {"b": True}], "c": 2}
     ours = {"a": [1, {"b": 1}], "d": 2}
 
-    assert [one.path for one in differences(recorded, ours)] == ["a[1].b", "c", "d"]
+    assert [difference.path for difference in differences(recorded, ours)] == ["a[1].b", "c", "d"]
     assert not list(differences({"a": 1, "b": [2]}, {"b": [2], "a": 1}))
 
 

@@ -99,7 +99,7 @@ def test_answers_come_in_the_order_of_the_script_and_then_an_error_says_that_it_
     assert post(server).status_code == 500
 
 
-def test_a_script_may_be_a_function_of_the_request_and_its_mistakes_are_told(
+def test_a_script_may_be_a_function_and_its_exceptions_are_reported(
     serve: Serve,
 ) -> None:
     server = serve(lambda request: Answer.json({"said": request.json["say"]}))

@@ -41,7 +41,7 @@ def test_a_decoder_to_which_cuts_matter_is_found() -> None:
         check_over_http(Projection(), tiny_answer("a", "b"))
 
 
-def test_a_decoder_that_takes_half_an_answer_for_whole_is_found() -> None:
+def test_a_decoder_that_reads_half_an_answer_as_complete_is_found() -> None:
     class Trusting(TinyDecoder):
         def finish(self) -> tuple[ModelEvent, ...]:
             return (ResponseFinished(FinishReason.COMPLETED),)

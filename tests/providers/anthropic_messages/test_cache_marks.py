@@ -60,8 +60,8 @@ def marked(*items: Item, tools: tuple[ToolSpec, ...] = (), **asked: Any) -> list
     quirks = asked.pop("quirks", None)
     body = sent(*items, tools=tools, cache=CacheRequest(**asked), quirks=quirks)
     blocks = [*body.get("tools", ()), *body.get("system", ())]
-    blocks += [one for message in body["messages"] for one in message["content"]]
-    return [name_of(one) for one in blocks if "cache_control" in one]
+    blocks += [entry for message in body["messages"] for entry in message["content"]]
+    return [name_of(block) for block in blocks if "cache_control" in block]
 
 
 def name_of(one: dict[str, Any]) -> str:
@@ -99,7 +99,7 @@ def test_d10_without_caching_nothing_is_marked() -> None:
     assert marked(Item.user("u"), tools=TOOLS, quirks=Quirks(cache_control=False)) == []
 
 
-def test_d10_extended_retention_is_an_hour_where_that_is_had() -> None:
+def test_d10_extended_retention_is_an_hour_where_the_vendor_has_it() -> None:
     def mark(**quirks: Any) -> Any:
         cache = CacheRequest(retention=CacheRetention.EXTENDED)
         body = sent(Item.user("u"), cache=cache, quirks=Quirks(**quirks))

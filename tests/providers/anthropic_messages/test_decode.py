@@ -54,7 +54,9 @@ SIGNED: dict[str, Any] = {"anthropic_messages.signature": "S"}
 
 
 def thought(*pieces: str, signature: str = "S", index: int = 0) -> list[dict[str, Any]]:
-    deltas: list[dict[str, Any]] = [{"type": "thinking_delta", "thinking": one} for one in pieces]
+    deltas: list[dict[str, Any]] = [
+        {"type": "thinking_delta", "thinking": entry} for entry in pieces
+    ]
     deltas.append({"type": "signature_delta", "signature": signature})
     return block({"type": "thinking", "thinking": "", "signature": ""}, *deltas, index=index)
 
@@ -131,7 +133,7 @@ def test_w02_a_character_cut_in_two_is_one_character() -> None:
     assert read(body).item.text == "✅"  # reading checks every cut
 
 
-def test_w08_comments_pings_crlf_and_bare_colons_confuse_nobody() -> None:
+def test_w08_comments_pings_crlf_and_bare_colons_change_nothing() -> None:
     body = stream(started(), said("a"), ended()).replace(b"\n", b"\r\n").replace(b": ", b":")
     ping = b': KEEPALIVE\r\n\r\nevent: ping\r\ndata:{\r\ndata:"type": "ping"}\r\n\r\n'
 
@@ -152,7 +154,7 @@ def test_w08_comments_pings_crlf_and_bare_colons_confuse_nobody() -> None:
         b"{}",
     ],
 )
-def test_events_that_say_nothing_known_are_passed_over(unknown: dict[str, Any] | bytes) -> None:
+def test_events_without_known_content_are_ignored(unknown: dict[str, Any] | bytes) -> None:
     body = stream(started(), *said("a", stopped=False), unknown, ended())
 
     assert read(body).item.parts == (Text("a"),)
@@ -273,7 +275,7 @@ def test_t03_parallel_calls_grow_by_their_index() -> None:
 
 
 @pytest.mark.parametrize("missing", [{"id": ""}, {"id": None}, {"id": 7}])
-def test_t08_calls_without_an_id_and_with_one_twice_get_ids_of_their_own(
+def test_t08_calls_without_an_id_or_with_a_repeated_one_get_new_ids(
     missing: dict[str, Any],
 ) -> None:
     body = stream(
@@ -362,7 +364,7 @@ def test_compaction_is_kept_with_its_one_delta() -> None:
     )
 
 
-def test_blocks_of_tomorrow_grow_by_what_they_are_told() -> None:
+def test_blocks_of_unknown_types_grow_by_their_deltas() -> None:
     begun = {"type": "new", "list": [1], "text": "a", "n": 1}
     deltas: list[dict[str, Any]] = [
         {"type": "new_delta", "list": [2], "word": "x", "n": 2, "none": None},
@@ -386,7 +388,7 @@ def test_blocks_of_tomorrow_grow_by_what_they_are_told() -> None:
 
 
 def test_deltas_of_a_block_that_never_began_open_it() -> None:
-    loose = [one for one in said("a", stopped=False) if one["type"] == "content_block_delta"]
+    loose = [entry for entry in said("a", stopped=False) if entry["type"] == "content_block_delta"]
     thinking = {"type": "thinking_delta", "thinking": "h"}
     body = stream({"type": "content_block_delta", "index": 1, "delta": thinking}, *loose, ended())
 
@@ -397,8 +399,8 @@ def test_a_block_that_begins_in_the_place_of_an_open_one_ends_it() -> None:
     body = stream(started(), *said("a", stopped=False), *said("b", stopped=False), ended())
 
     assert read(body).item.parts == (Text("a"), Text("b"))
-    committed = [one for one in events(body) if isinstance(one, CommitPart)]
-    assert [one.part for one in committed] == [Text("a"), Text("b")]
+    committed = [event for event in events(body) if isinstance(event, CommitPart)]
+    assert [entry.part for entry in committed] == [Text("a"), Text("b")]
 
 
 # Ends.
@@ -544,7 +546,7 @@ FULL = "prompt is too long: 210000 tokens > 200000 maximum"
         (404, "not_found_error", "model: x", FailureKind.NOT_FOUND),
     ],
 )
-def test_x02_x10_the_vendors_errors_are_told_apart(
+def test_x02_x10_the_vendors_errors_are_distinguished(
     status: int, kind: str, message: str, expected: FailureKind
 ) -> None:
     body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": "r1"}
@@ -578,7 +580,7 @@ def test_u03_later_counts_replace_earlier_ones_and_null_changes_nothing() -> Non
         "output_tokens": 60,
     }
     again = stream(started(), said("a"), ended()[0], ended())
-    assert sum(isinstance(one, UsageReported) for one in events(again)) == 2
+    assert sum(isinstance(event, UsageReported) for event in events(again)) == 2
 
 
 def test_u03_a_gateway_that_knows_no_counts_at_first_wipes_and_invents_nothing() -> None:
@@ -586,7 +588,7 @@ def test_u03_a_gateway_that_knows_no_counts_at_first_wipes_and_invents_nothing()
     body = stream(
         started(nulls), said("a"), ended(usage={"input_tokens": 8, "output_tokens": 0, "cost": 0.5})
     )
-    told = [one for one in events(body) if isinstance(one, UsageReported)]
+    told = [event for event in events(body) if isinstance(event, UsageReported)]
 
     assert len(told) == 1
     usage = read(body, quirks=Quirks(cost_currency="USD")).usage
@@ -709,7 +711,7 @@ def test_where_the_network_cuts_the_body_does_not_matter(
 
     in_pieces = events([body[a:b] for a, b in pairwise(edges)])
     assert in_pieces == events(body)
-    assert sum(isinstance(one, ResponseFinished | ResponseFailed) for one in in_pieces) == 1
+    assert sum(isinstance(entry, ResponseFinished | ResponseFailed) for entry in in_pieces) == 1
     fold_response(in_pieces, strict=True)
 
 
@@ -735,7 +737,7 @@ def test_no_body_makes_a_decoder_raise(body: bytes, values: list[tuple[str, Any]
     for odd in (
         body,
         b"data: " + body + b"\n\n",
-        b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in shaped),
+        b"".join(b"data: " + json.dumps(entry).encode() + b"\n\n" for entry in shaped),
         json.dumps({"content": [value for _, value in values]}).encode(),
     ):
         decoder = AnthropicMessages().decoder(request())

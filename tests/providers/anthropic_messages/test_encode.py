@@ -137,7 +137,7 @@ def test_h14_results_stand_first_in_the_users_message_however_many_items_it_is_m
         Item.user("u"),
     )
 
-    assert [one["role"] for one in written] == ["user", "assistant", "user"]
+    assert [entry["role"] for entry in written] == ["user", "assistant", "user"]
     assert written[2]["content"] == [
         {"type": "tool_result", "tool_use_id": "1", "content": "a", "is_error": True},
         {"type": "tool_result", "tool_use_id": "2", "content": "b"},
@@ -158,7 +158,7 @@ def test_instructions_are_text_and_say_what_they_could_not_hold() -> None:
 
 
 def test_the_first_message_is_the_users() -> None:
-    assert [one["role"] for one in messages(Item.assistant("a"), Item.user("u"))] == [
+    assert [entry["role"] for entry in messages(Item.assistant("a"), Item.user("u"))] == [
         "user",
         "assistant",
         "user",
@@ -210,7 +210,7 @@ def test_h14_media_and_documents_are_written_as_the_protocol_has_them() -> None:
     ]
 
 
-def test_a_handle_that_nobody_resolved_is_refused_where_it_would_have_to_be_written() -> None:
+def test_an_unresolved_handle_is_refused_where_it_would_be_written() -> None:
     with pytest.raises(UnsupportedContent, match="'a1'"):
         media_block(Media(Modality.IMAGE, "image/png", Handle(ArtifactId("a1"))))
 
@@ -229,15 +229,15 @@ def test_r04_images_stay_inside_the_results_they_belong_to() -> None:
     results = Item.tool(result("A", PNG), result("B", "seen", PNG), result("C", "x", "y"))
     written = messages(calls, results)
 
-    assert [one["role"] for one in written] == ["user", "assistant", "user"]
-    assert [one["content"] for one in written[2]["content"]] == [
+    assert [entry["role"] for entry in written] == ["user", "assistant", "user"]
+    assert [entry["content"] for entry in written[2]["content"]] == [
         [text("(see attached image)"), PNG_BLOCK],
         [text("seen"), PNG_BLOCK],
         "x\ny",
     ]
 
 
-def test_r04_servers_that_read_no_images_are_told_so() -> None:
+def test_r04_servers_without_images_get_a_text_instead() -> None:
     written = messages(
         Item.assistant(call("A")),
         Item.tool(result("A", PNG)),
@@ -276,7 +276,7 @@ def test_h17_reasoning_goes_back_in_its_place_with_its_signature() -> None:
 
 
 @pytest.mark.parametrize("stranger", [{"model": "claude-other"}, {"provider": "vertex-anthropic"}])
-def test_h17_reasoning_goes_to_nobody_else(stranger: dict[str, Any]) -> None:
+def test_h17_reasoning_goes_back_only_to_its_own_model(stranger: dict[str, Any]) -> None:
     item = own(SIGNED, Text("a", metadata={"anthropic_messages.citations": [{}]}), **stranger)
 
     assert messages(Item.user("u"), item)[1]["content"] == [text("a")]
@@ -308,7 +308,7 @@ USE = custom(type="server_tool_use", id="s1", name="web_search", input={"query":
 FOUND = custom(type="web_search_tool_result", tool_use_id="s1", content=[{"title": "T"}])
 
 
-def test_blocks_of_the_vendors_own_go_back_as_they_came_and_to_nobody_else() -> None:
+def test_the_vendors_own_blocks_go_back_only_to_the_vendor_and_as_they_came() -> None:
     parts = (USE, FOUND, custom(type="of_tomorrow", x=1), Text("a"))
 
     assert messages(Item.user("u"), own(*parts))[1]["content"] == [
@@ -421,12 +421,12 @@ def test_r03_blank_texts_are_left_out_and_so_is_an_item_with_nothing_left() -> N
 def test_r05_call_ids_become_ones_that_the_vendor_takes() -> None:
     ids = ("functions.Bash:0", "x|" * 45, "call_abc", "y" * 70, "y" * 69 + "z", "a|b==")
     written = messages(
-        Item.assistant(*map(call, ids)), Item.tool(*(result(one, "r") for one in ids))
+        Item.assistant(*map(call, ids)), Item.tool(*(result(entry, "r") for entry in ids))
     )
-    used = [one["id"] for one in written[1]["content"]]
+    used = [entry["id"] for entry in written[1]["content"]]
 
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one) for one in used)
-    assert [one["tool_use_id"] for one in written[2]["content"]] == used
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", entry) for entry in used)
+    assert [entry["tool_use_id"] for entry in written[2]["content"]] == used
     assert len(set(used)) == len(ids)
     assert used[2] == "call_abc"
 
@@ -438,7 +438,7 @@ def test_r12_results_of_parallel_calls_are_one_message_in_call_order() -> None:
         Item.tool(result("1", "a")),
     )
 
-    assert [one["content"] for one in written[2]["content"]] == ["a", "b"]
+    assert [entry["content"] for entry in written[2]["content"]] == ["a", "b"]
 
 
 def test_r13_lone_surrogates_are_replaced_and_real_pairs_kept() -> None:
@@ -554,7 +554,7 @@ def test_s04_strict_is_said_of_those_tools_alone_whose_maker_says_it() -> None:
     )
     written = sent(Item.user("u"), tools=tools)["tools"]
 
-    assert [one.get("strict") for one in written] == [None, True, None]
+    assert [entry.get("strict") for entry in written] == [None, True, None]
     assert written[0]["input_schema"] == {"type": "object"}
     assert written[2]["defer_loading"] is True
     plain = sent(Item.user("u"), tools=tools, quirks=Quirks(supports_strict_mode=False))["tools"]
@@ -570,7 +570,7 @@ def test_tools_that_the_vendor_runs_are_added_to_those_of_ours() -> None:
         extra={"anthropic_messages": {"tools": [search]}},
     )
 
-    assert [one["name"] for one in written["tools"]] == ["weather", "web_search"]
+    assert [tool["name"] for tool in written["tools"]] == ["weather", "web_search"]
     assert written["tools"][1] == search
 
 
@@ -622,7 +622,7 @@ def headers(*items: Item, quirks: Quirks | None = None, **request: Any) -> Any:
     return AnthropicMessages(quirks=quirks or Quirks()).encode(asked).headers.get("anthropic-beta")
 
 
-def test_betas_stand_in_one_header_each_once() -> None:
+def test_each_beta_is_in_the_one_header_once() -> None:
     thinking = {"thinking": ThinkingLevel.LOW}
     extra: dict[str, Any] = {
         "betas": ["mine-2026-01-01", "files-api-2025-04-14"],
@@ -725,29 +725,29 @@ def test_every_request_is_one_by_anthropics_own_types(
 def exhaust(value: Any) -> None:
     """Read lists, which are read lazily, to their end: that checks what is in them."""
     if isinstance(value, dict):
-        for one in value.values():
-            exhaust(one)
+        for entry in value.values():
+            exhaust(entry)
     elif not isinstance(value, str) and hasattr(value, "__iter__"):
-        for one in value:
-            exhaust(one)
+        for entry in value:
+            exhaust(entry)
 
 
 def check_rules(body: dict[str, Any]) -> None:
     """What the vendor demands beyond its types."""
     conversation = body["messages"]
-    roles = [one["role"] for one in conversation]
+    roles = [entry["role"] for entry in conversation]
     assert roles[::2] == ["user"] * len(roles[::2])
     assert roles[1::2] == ["assistant"] * len(roles[1::2])
     for before, message in zip([None, *conversation], conversation, strict=False):
         assert message["content"]
-        kinds = [one["type"] for one in message["content"]]
+        kinds = [entry["type"] for entry in message["content"]]
         assert "tool_result" not in kinds[kinds.count("tool_result") :]
         called_before = [] if before is None else before["content"]
-        calls = [one["id"] for one in called_before if one["type"] == "tool_use"]
-        results = [one["tool_use_id"] for one in message["content"] if "tool_use_id" in one]
+        calls = [entry["id"] for entry in called_before if entry["type"] == "tool_use"]
+        results = [entry["tool_use_id"] for entry in message["content"] if "tool_use_id" in entry]
         assert results == calls
-        for one in message["content"]:
-            assert one["type"] != "text" or one["text"].strip()
+        for entry in message["content"]:
+            assert entry["type"] != "text" or entry["text"].strip()
     thinking = body.get("thinking", {})
     if thinking.get("type") == "enabled":
         assert 1024 <= thinking["budget_tokens"] < body["max_tokens"]

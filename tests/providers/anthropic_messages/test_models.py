@@ -92,7 +92,7 @@ def thinking(level: str, **asked: Any) -> tuple[Any, Any, int]:
     ("level", "effort"),
     [("minimal", "low"), ("low", "low"), ("medium", "medium"), ("high", "high"), ("max", "max")],
 )
-def test_a10_adaptive_models_are_told_an_effort(level: str, effort: str) -> None:
+def test_a10_adaptive_models_get_an_effort(level: str, effort: str) -> None:
     assert thinking(level) == ({"type": "adaptive"}, effort, 32_000)
     assert thinking("off") == ({"type": "disabled"}, None, 32_000)
 

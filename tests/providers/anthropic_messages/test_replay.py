@@ -72,7 +72,7 @@ def test_replayed_answers_say_what_they_were_made_of() -> None:
 
 
 @pytest.mark.parametrize("streamed", [True, False])
-def test_a_turn_with_tools_goes_round(
+def test_a_turn_with_tools_completes(
     streamed: bool, serve: Callable[[Script], ReplayServer], batches: Batches
 ) -> None:
     server = serve(
@@ -103,13 +103,13 @@ def test_a_turn_with_tools_goes_round(
     assert first.headers["x-api-key"] != ""
     assert "authorization" not in first.headers
     conversation = json.loads(second.body)["messages"]
-    assert [one["role"] for one in conversation] == ["user", "assistant", "user"]
+    assert [entry["role"] for entry in conversation] == ["user", "assistant", "user"]
     assert conversation[1]["content"][0] == {
         "type": "thinking",
         "thinking": "hm",
         "signature": "c2lnbmVk",
     }
-    assert [one["tool_use_id"] for one in conversation[2]["content"]] == ["toolu_1", "toolu_2"]
+    assert [entry["tool_use_id"] for entry in conversation[2]["content"]] == ["toolu_1", "toolu_2"]
 
 
 def test_a_token_goes_into_the_usual_header(serve: Callable[[Script], ReplayServer]) -> None:
@@ -126,7 +126,7 @@ def test_a_token_goes_into_the_usual_header(serve: Callable[[Script], ReplayServ
 
 def answers(shared: Path) -> list[corpus.Exchange]:
     folder = shared / "wire-corpus" / "dev" / "anthropic-messages"
-    return [one for one in corpus.exchanges(folder) if one["status"] < 400]
+    return [entry for entry in corpus.exchanges(folder) if entry["status"] < 400]
 
 
 def test_every_recorded_answer_goes_back_block_by_block_as_it_came(shared: Path) -> None:
@@ -162,9 +162,9 @@ def blocks_of(exchange: corpus.Exchange) -> list[dict[str, Any]]:
     for block in blocks:
         if block["type"] == "text" and not block.get("citations"):
             block.pop("citations", None)
-    ran = any(one["type"].endswith("_tool_use") for one in blocks)
-    said = [one for one in blocks if one.get("text", "x").strip()]
-    return [one for one in said if ran or "tool_use_id" not in one]
+    ran = any(entry["type"].endswith("_tool_use") for entry in blocks)
+    said = [entry for entry in blocks if entry.get("text", "x").strip()]
+    return [entry for entry in said if ran or "tool_use_id" not in entry]
 
 
 def blocks_in_stream(sse: str) -> list[dict[str, Any]]:

@@ -221,7 +221,7 @@ def test_an_answer_of_an_unknown_model_has_no_price() -> None:
     assert unknown.usage.priced_requests == 0
 
 
-def test_a_model_of_the_catalogue_has_its_price_without_being_told() -> None:
+def test_a_model_of_the_catalogue_has_its_price_by_default() -> None:
     known = default_catalogue().find("openai", "gpt-5-mini")
     assert known is not None
 
@@ -272,7 +272,7 @@ def test_an_answer_is_priced_by_the_service_tier_that_it_was_given_in(
     assert found.usage.requests == found.usage.priced_requests == 1
 
 
-def test_every_protocol_that_is_told_a_service_tier_can_say_it() -> None:
+def test_every_protocol_with_service_tiers_can_read_them() -> None:
     for name, api in (("openai", "openai_chat"), ("openai-responses", "openai_responses")):
         projection = connect(f"{name}:m").projection
         assert isinstance(projection, OpenAIChat | OpenAIResponses)

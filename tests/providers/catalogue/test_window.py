@@ -58,7 +58,7 @@ def test_x10_an_answer_to_what_did_not_fit_the_window_is_a_failure(
     assert response.usage.tokens == tokens, "what was used is known all the same"
 
 
-def test_x10_the_window_on_a_models_card_is_looked_at_over_http() -> None:
+def test_x10_the_window_on_a_models_card_is_checked_over_http() -> None:
     card = ModelCard(vendor="compatible", id="small", context_window=WINDOW)
     script = [openai_chat.text("fine", usage=(999, 1)), openai_chat.text("cut", usage=(2000, 1))]
     with ReplayServer(script) as server:

@@ -91,7 +91,7 @@ def test_x01_a_date_is_read_by_the_responses_own_clock_where_there_is_no_other()
         ({"message": "wait for a model that is 5 times smaller"}, None),
     ],
 )
-def test_x01_waits_told_in_the_body_are_read(error: Any, expected: float | None) -> None:
+def test_x01_waits_in_the_body_are_read(error: Any, expected: float | None) -> None:
     failure = http(429, {"error": error})
 
     assert failure.retry_after_s == (None if expected is None else pytest.approx(expected))

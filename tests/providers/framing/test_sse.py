@@ -63,7 +63,7 @@ def test_lf_cr_and_crlf_all_end_a_line(end: bytes) -> None:
 
 
 def test_an_lf_that_comes_apart_from_its_cr_is_no_line_of_its_own() -> None:
-    assert [one.data for one in read([b"data: a\r", b"\ndata: b\r\n\r\n"])] == [b"a\nb"]
+    assert [entry.data for entry in read([b"data: a\r", b"\ndata: b\r\n\r\n"])] == [b"a\nb"]
 
 
 def test_a_lone_cr_ends_a_line_in_a_chunk_that_else_looks_plain() -> None:
@@ -94,20 +94,20 @@ def test_whole_events_with_names_are_read_as_any_others(
 
     assert whole.feed_data(chunk) == payloads
     pieces = (chunk[at : at + 1] for at in range(len(chunk)))
-    assert [one for piece in pieces for one in bytewise.feed_data(piece)] == payloads
+    assert [entry for piece in pieces for entry in bytewise.feed_data(piece)] == payloads
 
 
 def test_an_event_is_given_as_soon_as_its_blank_line_is_there_even_if_it_ends_in_cr() -> None:
     decoder = SseDecoder()
 
-    assert [one.data for one in decoder.feed(b"data: a\r\n\r")] == [b"a"]
+    assert [entry.data for entry in decoder.feed(b"data: a\r\n\r")] == [b"a"]
     assert decoder.feed(b"\n") == []
-    assert [one.data for one in decoder.feed(b"data: b\r\n\r\n")] == [b"b"]
+    assert [entry.data for entry in decoder.feed(b"data: b\r\n\r\n")] == [b"b"]
 
 
 @pytest.mark.parametrize("cuts", [(1,), (2,), (1, 2), ()])
 def test_a_byte_order_mark_is_skipped_once_at_the_start(cuts: tuple[int, ...]) -> None:
-    assert [one.data for one in read(cut(b"\xef\xbb\xbfdata: a\n\n", cuts))] == [b"a"]
+    assert [entry.data for entry in read(cut(b"\xef\xbb\xbfdata: a\n\n", cuts))] == [b"a"]
     assert payloads(b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n") == []
 
 
@@ -128,7 +128,7 @@ def test_fields_are_read_by_the_grammar(body: bytes, expected: list[bytes]) -> N
     assert payloads(body) == expected
 
 
-def test_a_name_holds_for_one_event_and_an_id_until_the_next() -> None:
+def test_an_events_name_is_its_own_and_an_id_stays_until_the_next() -> None:
     body = b"id: 7\nevent: x\ndata: a\n\ndata: b\n\nid: with\0nul\ndata: c\n\nid\ndata: d\n\n"
 
     assert read([body]) == [
@@ -156,7 +156,7 @@ def test_the_reconnection_time_is_kept_if_it_is_a_number() -> None:
 def test_an_event_without_its_blank_line_is_given_apart_at_the_end(tail: bytes) -> None:
     decoder = SseDecoder()
 
-    assert [one.data for one in decoder.feed(b"data: a\n\n" + tail)] == [b"a"]
+    assert [entry.data for entry in decoder.feed(b"data: a\n\n" + tail)] == [b"a"]
     assert decoder.finish() == [SseEvent(b"last")]
     assert decoder.finish() == []
 

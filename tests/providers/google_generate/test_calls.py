@@ -37,8 +37,8 @@ def called(*parts: dict[str, Any], finish: str = "STOP") -> ToolCall:
 def streamed_text(*parts: dict[str, Any]) -> str:
     """The JSON text that grew while the parts came."""
     seen = events(stream(*map(response, parts), response(finish="STOP")))
-    assert not any(isinstance(one, ReplaceStructured) for one in seen)
-    return "".join(one.chunk for one in seen if isinstance(one, AppendText))
+    assert not any(isinstance(entry, ReplaceStructured) for entry in seen)
+    return "".join(entry.chunk for entry in seen if isinstance(entry, AppendText))
 
 
 ARGUMENTS = (
@@ -94,7 +94,10 @@ def test_a_call_with_a_name_begins_another_one() -> None:
         )
     ).item
 
-    assert [(one.name, one.input) for one in item.tool_calls] == [("f", {"a": 1}), ("g", {"a": 2})]
+    assert [(entry.name, entry.input) for entry in item.tool_calls] == [
+        ("f", {"a": 1}),
+        ("g", {"a": 2}),
+    ]
     assert item.finish_reason is FinishReason.TOOL_CALL
 
 
@@ -109,7 +112,7 @@ def test_values_that_come_out_of_order_take_the_place_of_the_text() -> None:
     seen = events(stream(*map(response, parts), response(finish="STOP")))
 
     assert called(*parts).input == {"a": {"x": 1, "y": "z"}, "b": 2}
-    assert [one.value for one in seen if isinstance(one, ReplaceStructured)] == [
+    assert [entry.value for entry in seen if isinstance(entry, ReplaceStructured)] == [
         {"a": {"x": 1, "y": "z"}, "b": 2}
     ]
 
@@ -117,7 +120,7 @@ def test_values_that_come_out_of_order_take_the_place_of_the_text() -> None:
 @pytest.mark.parametrize(
     "path", ["a", "$", "$[0]", "$.a[", "$..a", "$.a[999999]", "$.b.c", "$" + ".a" * 100]
 )
-def test_a_value_without_a_place_marks_the_call_so_that_nobody_runs_it(path: str) -> None:
+def test_a_value_without_a_place_marks_the_call_as_invalid(path: str) -> None:
     found = called(BEGUN, partial("$.b", numberValue=1), partial(path, numberValue=2), END)
 
     assert found.input_error is not None
@@ -168,7 +171,7 @@ def values(value: Any, path: str) -> list[dict[str, Any]]:
     if isinstance(value, list):
         return [part for at, one in enumerate(value) for part in values(one, f"{path}[{at}]")]
     if isinstance(value, str):
-        pieces = [partial(path, stringValue=one, willContinue=True) for one in value]
+        pieces = [partial(path, stringValue=entry, willContinue=True) for entry in value]
         return [*pieces, partial(path, stringValue="")]
     if value is None:
         return [partial(path, nullValue=None)]
@@ -210,7 +213,7 @@ def test_recorded_arguments_grow_to_what_is_called(shared: Path) -> None:
         if '"partialArgs"' not in exchange.get("sse", ""):
             continue
         grown = events(corpus.body_of(exchange))
-        text = "".join(one.chunk for one in grown if isinstance(one, AppendText))
+        text = "".join(entry.chunk for entry in grown if isinstance(entry, AppendText))
         for found in fold_response(grown, strict=True).item.tool_calls:
             assert found.input_error is None
             if found.input:

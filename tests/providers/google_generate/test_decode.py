@@ -60,7 +60,7 @@ def test_a_streamed_text_is_one_part_that_grows() -> None:
 
     seen = events(body)
 
-    assert [type(one) for one in seen] == [
+    assert [type(entry) for entry in seen] == [
         ResponseStarted,
         UsageReported,
         BeginPart,
@@ -88,7 +88,7 @@ RESPONSES = (
 
 
 def test_events_an_array_and_a_whole_answer_read_alike() -> None:
-    pieces = [part for one in RESPONSES for part in one["candidates"][0]["content"]["parts"]]
+    pieces = [part for entry in RESPONSES for part in entry["candidates"][0]["content"]["parts"]]
 
     streamed = read(stream(*RESPONSES)).item
 
@@ -230,7 +230,7 @@ def test_finish_reasons_are_mapped_and_kept(word: str, reason: FinishReason) -> 
     assert native_reasons(item.metadata) == (word,)
 
 
-def test_an_answer_may_go_on_after_a_finish_reason_and_the_last_one_counts() -> None:
+def test_a_response_may_continue_after_a_finish_reason_and_the_last_reason_counts() -> None:
     item = read(
         stream(
             response({"executableCode": {"code": "1"}}, finish="STOP"),
@@ -309,11 +309,11 @@ def test_l14_blocks_that_only_google_understands_are_kept_as_they_came() -> None
 
 
 @pytest.mark.parametrize("nothing", [{}, {"thought": True}, {"text": ""}, {"text": None}])
-def test_parts_that_say_nothing_are_passed_over(nothing: dict[str, Any]) -> None:
+def test_parts_without_content_are_ignored(nothing: dict[str, Any]) -> None:
     assert read(whole(nothing, text("a"), nothing, text("b"))).item.parts == (Text("ab"),)
 
 
-def test_media_come_by_value_and_by_address() -> None:
+def test_media_come_as_data_and_as_urls() -> None:
     png = {"inlineData": {"mimeType": "image/png", "data": b64encode(b"PNG\xff").decode()}}
     item = read(
         whole(
@@ -403,10 +403,10 @@ def test_t07_t08_calls_without_arguments_or_ids_are_calls_all_the_same() -> None
         )
     ).item
 
-    ids = [one.id for one in item.tool_calls]
-    assert [one.name for one in item.tool_calls] == ["f", "f", "g", "g"]
-    assert [one.input for one in item.tool_calls] == [{"a": [1, {"b": None}]}, {}, {}, {}]
-    assert all(one.input_error is None for one in item.tool_calls)
+    ids = [entry.id for entry in item.tool_calls]
+    assert [entry.name for entry in item.tool_calls] == ["f", "f", "g", "g"]
+    assert [entry.input for entry in item.tool_calls] == [{"a": [1, {"b": None}]}, {}, {}, {}]
+    assert all(entry.input_error is None for entry in item.tool_calls)
     assert len(set(ids)) == 4
     assert ids[2] == "x"
     assert item.tool_calls[0].metadata == {"google_generate.signature": "QUJD"}
@@ -527,7 +527,7 @@ def test_a_whole_answer_that_answers_nothing_is_a_failure(body: bytes) -> None:
     assert answer.failure.retryable
 
 
-def test_a_whole_answer_that_breaks_off_is_told_from_one_that_is_nonsense() -> None:
+def test_a_truncated_whole_response_is_not_confused_with_an_unreadable_one() -> None:
     body = whole(text("a"))
 
     kinds = {read(body[:end]).failure.kind for end in range(1, len(body))}  # type: ignore[union-attr]
@@ -547,6 +547,6 @@ def test_odd_json_is_read_as_meant() -> None:
 def test_nothing_that_comes_makes_it_raise(noise: bytes, start: bytes) -> None:
     seen = events([start + noise[:50], noise[50:]])
 
-    assert sum(isinstance(one, ResponseFinished | ResponseFailed) for one in seen) == 1
+    assert sum(isinstance(entry, ResponseFinished | ResponseFailed) for entry in seen) == 1
     assert isinstance(seen[-1], ResponseFinished | ResponseFailed)
     fold_response(seen, strict=True)

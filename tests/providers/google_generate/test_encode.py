@@ -135,10 +135,10 @@ def test_the_path_names_the_model_and_how_it_is_to_answer() -> None:
     assert path("a?b#c", streamed=False) == "/models/a%3Fb%23c:generateContent"
 
 
-def test_neighbours_of_one_role_share_a_content_but_never_with_results() -> None:
+def test_neighbours_of_one_role_share_a_content_but_results_have_their_own() -> None:
     roles = [
-        (one["role"], len(one["parts"]))
-        for one in contents(
+        (entry["role"], len(entry["parts"]))
+        for entry in contents(
             Item.user("a"),
             Item.system("s"),
             Item.user("b"),
@@ -156,7 +156,7 @@ def test_neighbours_of_one_role_share_a_content_but_never_with_results() -> None
 def test_the_first_to_speak_is_a_user() -> None:
     written = contents(Item.system("be brief"), Item.assistant("hello"), Item.user("hi"))
 
-    assert [one["role"] for one in written] == ["user", "model", "user"]
+    assert [entry["role"] for entry in written] == ["user", "model", "user"]
 
 
 def test_media_and_documents_are_written_as_the_protocol_has_them() -> None:
@@ -188,7 +188,7 @@ def test_media_and_documents_are_written_as_the_protocol_has_them() -> None:
     ]
 
 
-def test_a_handle_that_nobody_resolved_is_refused_where_it_would_have_to_be_written() -> None:
+def test_an_unresolved_handle_is_refused_where_it_would_be_written() -> None:
     with pytest.raises(UnsupportedContent, match="'a1'"):
         media_part(Media(Modality.IMAGE, "image/png", Handle(ArtifactId("a1"))))
 
@@ -199,7 +199,7 @@ def test_r03_blank_texts_are_left_out_and_so_is_a_content_with_nothing_left() ->
         Item.assistant(" "), Item.user("go on"),
     )  # fmt: skip
 
-    assert [len(one["parts"]) for one in written] == [1, 1, 1, 1]
+    assert [len(entry["parts"]) for entry in written] == [1, 1, 1, 1]
     response = written[2]["parts"][0]["functionResponse"]["response"]
     assert response == {"output": "(no tool output)"}
 
@@ -213,7 +213,7 @@ def test_r04_images_stay_inside_the_results_where_the_model_takes_them_there() -
 
     inside, after = contents(*history, model=NEW), contents(*history, model=OLD)
 
-    assert [one["functionResponse"] for one in inside[2]["parts"]] == [
+    assert [entry["functionResponse"] for entry in inside[2]["parts"]] == [
         {
             "name": "f",
             "response": {"output": "(see the attached media)"},
@@ -223,8 +223,8 @@ def test_r04_images_stay_inside_the_results_where_the_model_takes_them_there() -
         {"name": "f", "response": {"output": "text"}},
     ]
     assert len(inside) == 3
-    assert [set(one) for one in after[2]["parts"]] == [{"functionResponse"}] * 3
-    assert [one for one in after[3]["parts"] if "text" not in one] == [PNG_PART, PNG_PART]
+    assert [set(entry) for entry in after[2]["parts"]] == [{"functionResponse"}] * 3
+    assert [entry for entry in after[3]["parts"] if "text" not in entry] == [PNG_PART, PNG_PART]
 
 
 def test_r05_ids_of_others_are_not_sent_unless_the_model_wants_ids() -> None:
@@ -251,7 +251,7 @@ def test_r05_ids_of_others_are_not_sent_unless_the_model_wants_ids() -> None:
 def test_names_of_tools_may_have_what_google_allows_in_them() -> None:
     history = (Item.user("hi"), Item.assistant(call("1", "a.b:c-d"), call("2", "read file!")))
 
-    names = [one["functionCall"]["name"] for one in contents(*history)[1]["parts"]]
+    names = [entry["functionCall"]["name"] for entry in contents(*history)[1]["parts"]]
 
     assert names == ["a.b:c-d", "read_file_"]
 
@@ -276,7 +276,7 @@ def test_r08_a_signature_goes_back_on_its_call_alone_byte_for_byte() -> None:
         decoder = GoogleGenerate().decoder(bodies.request(model=model))
         item = fold_response(decode_chunks(decoder, [PARALLEL])).item
         stored = from_json(to_json(item), Item)
-        results = Item.tool(*(result(one.id, "r") for one in stored.tool_calls))
+        results = Item.tool(*(result(entry.id, "r") for entry in stored.tool_calls))
 
         written = contents(Item.user("hi"), stored, results, model=model)
 
@@ -291,7 +291,7 @@ def test_r08_calls_of_other_models_carry_the_documented_stand_in() -> None:
         written = contents(
             Item.user("hi"), item, Item.tool(result("1", "r"), result("2", "r")), **given
         )
-        return [one.get("thoughtSignature") for one in written[1]["parts"]]
+        return [entry.get("thoughtSignature") for entry in written[1]["parts"]]
 
     foreign = Item.assistant(call("1"), call("2"))
     elsewhere = own(
@@ -359,8 +359,11 @@ def test_r12_a_round_of_results_is_one_content_in_call_order_and_nothing_else() 
         Item.user("go on"),
     )
 
-    assert [one["role"] for one in written] == ["user", "model", "user", "user"]
-    assert [one["functionCall"]["args"] for one in written[1]["parts"]] == [{"at": 1}, {"at": 2}]
+    assert [entry["role"] for entry in written] == ["user", "model", "user", "user"]
+    assert [entry["functionCall"]["args"] for entry in written[1]["parts"]] == [
+        {"at": 1},
+        {"at": 2},
+    ]
     assert written[2]["parts"] == [
         {"functionResponse": {"name": "f", "response": {"output": "first"}}},
         {"functionResponse": {"name": "f", "response": {"output": "second"}}},
@@ -561,7 +564,7 @@ def test_extras_are_laid_over_objects_key_by_key_and_tools_are_added() -> None:
     )
 
     assert written["generationConfig"] == {"temperature": 1, "seed": 1, "topK": 5}
-    assert [list(one) for one in written["tools"]] == [["functionDeclarations"], ["googleSearch"]]
+    assert [list(tool) for tool in written["tools"]] == [["functionDeclarations"], ["googleSearch"]]
     assert written["toolConfig"] == {
         "functionCallingConfig": {"mode": "AUTO"},
         "includeServerSideToolInvocations": True,
@@ -598,7 +601,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("model", [*BUDGETS, *WORDS])
-def test_each_family_is_told_in_its_own_way_how_much_to_think(model: str) -> None:
+def test_each_family_has_its_own_fields_for_thinking(model: str) -> None:
     field = "thinkingBudget" if model in BUDGETS else "thinkingLevel"
     for level, value in zip(LEVELS, (BUDGETS | WORDS)[model], strict=True):
         sent = config(model=model, thinking=level)["thinkingConfig"]
@@ -693,17 +696,17 @@ def check_body(written: dict[str, Any]) -> None:
         _FIELDS[name].validate_python(value)
     before: dict[str, Any] = {}
     for content in written["contents"]:
-        results = ["functionResponse" in one for one in content["parts"]]
+        results = ["functionResponse" in entry for entry in content["parts"]]
         assert content["parts"], "a content without parts"
         assert all(results) or not any(results), "results have siblings"
-        calls = [one for one in before.get("parts", ()) if "functionCall" in one]
+        calls = [entry for entry in before.get("parts", ()) if "functionCall" in entry]
         assert len(calls) == sum(results), "calls and results differ in number"
         if before.get("role") == content["role"]:
             assert "functionResponse" in before["parts"][0], "two contents of one role"
         for part in content["parts"]:
             assert part.get("text") != "" or "thoughtSignature" in part
         before = content
-    assert not any("functionCall" in one for one in before.get("parts", ()))
+    assert not any("functionCall" in entry for entry in before.get("parts", ()))
     if written["contents"]:
         assert written["contents"][0]["role"] == "user"
 
@@ -780,19 +783,21 @@ def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
 def exact(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Parts without what says nothing; text that a stream cut, and nobody signed, is joined."""
     said = [
-        {key: value for key, value in one.items() if (key, value) != ("thought", False)}
-        for one in parts
-        if one != {"text": ""}
+        {key: value for key, value in entry.items() if (key, value) != ("thought", False)}
+        for entry in parts
+        if entry != {"text": ""}
     ]
-    for one in said:
-        if "functionCall" in one:
-            one["functionCall"] = {"args": {}, **one["functionCall"]}
+    for entry in said:
+        if "functionCall" in entry:
+            entry["functionCall"] = {"args": {}, **entry["functionCall"]}
 
     def kind(one: dict[str, Any]) -> Any:
         return one.get("thought") if set(one) <= {"text", "thought"} else id(one)
 
     return [
-        {**group[0], "text": "".join(one["text"] for one in group)} if len(group) > 1 else group[0]
+        {**group[0], "text": "".join(entry["text"] for entry in group)}
+        if len(group) > 1
+        else group[0]
         for group in (list(group) for _, group in groupby(said, kind))
     ]
 
@@ -806,11 +811,11 @@ def said_in(answer: bytes) -> list[dict[str, Any]]:
         responses = json.loads(text)
     else:
         lines = text.replace("\r\n", "\n").split("\n")
-        responses = [json.loads(one[5:]) for one in lines if one.startswith("data:")]
+        responses = [json.loads(line[5:]) for line in lines if line.startswith("data:")]
     return [
         part
-        for one in responses
-        for candidate in one.get("candidates", ())[:1]
+        for entry in responses
+        for candidate in entry.get("candidates", ())[:1]
         for part in (candidate.get("content") or {}).get("parts", ())
     ]
 
@@ -827,10 +832,10 @@ def test_every_recorded_answer_goes_back_as_the_vendor_sent_it(shared: Path) -> 
         item = from_json(to_json(fold_response(decode_chunks(decoder, [answer])).item), Item)
         if item.finish_reason is FinishReason.ERROR:
             continue
-        results = Item.tool(*(result(one.id, "r") for one in item.tool_calls))
+        results = Item.tool(*(result(entry.id, "r") for entry in item.tool_calls))
         history = (Item.user("hi"), item, *([results] if item.tool_calls else []))
         written = contents(*history, model=exchange["model"])
-        back = [part for one in written if one["role"] == "model" for part in one["parts"]]
+        back = [part for entry in written if entry["role"] == "model" for part in entry["parts"]]
         assert exact(back) == exact(said_in(answer)), exchange["id"]
         compared += 1
     assert compared > 50

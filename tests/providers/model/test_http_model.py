@@ -91,7 +91,7 @@ def test_a_provider_without_an_address_needs_one(url: str | None) -> None:
         connect("compatible:m", base_url=url)
 
 
-def test_a_missing_key_is_told_at_the_first_request_and_not_before(ask: Ask) -> None:
+def test_a_missing_key_is_an_error_at_the_first_request_and_not_before(ask: Ask) -> None:
     model = connect("google-openai:gemini", base_url="http://127.0.0.1:1")
 
     for send in (model.stream, model.stream_blocking, model.complete_blocking):
@@ -197,7 +197,7 @@ def test_space_around_the_value_of_a_header_is_dropped(serve: Serve, ask: Ask) -
     assert server.requests[0].headers["authorization"] == mask_key(f"Bearer {KEY}")
 
 
-def test_z06_an_address_that_cannot_be_used_is_told_without_its_password() -> None:
+def test_z06_an_invalid_base_url_is_shown_without_its_password() -> None:
     with pytest.raises(
         MissingBaseUrl, match=r"'host\.example/v1' is not a valid base URL"
     ) as missing:
@@ -239,7 +239,7 @@ def everything_shown(model: HttpModel, request: ModelRequest) -> str:
     ],
     ids=["body", "text", "at the cut", "in the stream", "no protocol", "timeout", "cut"],
 )
-def test_z06_the_key_is_in_nothing_that_is_told_stored_or_logged(
+def test_z06_the_key_is_in_nothing_that_is_reported_stored_or_logged(
     answer: Answer, serve: Serve, ask: Ask, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -356,7 +356,7 @@ def test_what_a_projection_cannot_express_is_raised_before_anything_is_sent(
     assert server.requests == []
 
 
-def test_a_mistake_of_ours_is_raised_and_not_told_as_a_failure_of_the_network(
+def test_a_mistake_in_our_code_is_raised_and_not_reported_as_a_network_failure(
     serve: Serve, ask: Ask
 ) -> None:
     class Wrong(TinyChat):
@@ -370,7 +370,7 @@ def test_a_mistake_of_ours_is_raised_and_not_told_as_a_failure_of_the_network(
         model.complete_blocking(ask())
 
 
-async def test_sessions_answer_and_close_as_often_as_one_likes(serve: Serve, ask: Ask) -> None:
+async def test_sessions_respond_and_close_any_number_of_times(serve: Serve, ask: Ask) -> None:
     model = connect("compatible:m", base_url=serve([openai_chat.text("hi")] * 2).url)
     session = model.open(SessionId("s"))
     blocking = model.open_blocking(SessionId("s"))
@@ -434,9 +434,9 @@ async def test_a_client_of_httpxs_successor_serves_as_well(
     with httpx2.Client(trust_env=False) as blocking:
         again = tiny(server, client=blocking).complete_blocking(request)
 
-    for one in (response, again):
-        assert (one.failure.kind if one.failure else None) is kinds[type(fault)]
-        assert one.item.text == ("a" if fault else "ab")
+    for entry in (response, again):
+        assert (entry.failure.kind if entry.failure else None) is kinds[type(fault)]
+        assert entry.item.text == ("a" if fault else "ab")
 
 
 def test_a_base_url_of_ones_own_may_end_in_a_slash(serve: Serve, ask: Ask) -> None:

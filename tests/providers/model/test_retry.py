@@ -82,7 +82,7 @@ def test_without_a_policy_a_model_is_asked_once(
     assert len(server.requests) == 1
 
 
-def test_a_failure_worth_it_is_followed_by_another_attempt_and_told(
+def test_a_temporary_failure_is_retried_and_reported(
     run: Run, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     server = serve([LIMITED, Answer.error(503), tiny_answer("hello")])
@@ -92,11 +92,11 @@ def test_a_failure_worth_it_is_followed_by_another_attempt_and_told(
 
     assert response.failure is None
     assert response.item.text == "hello"
-    assert [(one.attempt, one.failure.kind) for one in told] == [
+    assert [(entry.attempt, entry.failure.kind) for entry in told] == [
         (1, FailureKind.RATE_LIMIT),
         (2, FailureKind.OVERLOADED),
     ]
-    assert [one.wait_s for one in told] == [0.0, 0.0]
+    assert [entry.wait_s for entry in told] == [0.0, 0.0]
 
 
 def test_the_last_failure_is_the_answer_when_no_attempt_is_left(
@@ -110,10 +110,10 @@ def test_the_last_failure_is_the_answer_when_no_attempt_is_left(
     assert response.failure is not None
     assert response.failure.kind is FailureKind.RATE_LIMIT
     assert len(server.requests) == 3
-    assert [one.attempt for one in told] == [1, 2]
+    assert [entry.attempt for entry in told] == [1, 2]
 
 
-def test_a_failure_that_no_retry_mends_is_not_followed_by_one(
+def test_a_failure_that_a_retry_cannot_fix_is_not_retried(
     run: Run, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     server = serve([Answer.error(400), tiny_answer("a")])
@@ -133,7 +133,7 @@ def test_x01_a_wait_that_the_provider_asks_for_is_waited(
     assert [wait for wait in waits if wait] == [2.0]
 
 
-def test_x01_a_wait_beyond_the_longest_one_fails_at_once_and_says_how_long(
+def test_x01_a_wait_beyond_the_limit_fails_at_once_and_is_reported(
     run: Run, serve: Serve, tiny: Make, ask: Ask, waits: list[float]
 ) -> None:
     server = serve([Answer.error(429, retry_after=3600), tiny_answer("a")])
@@ -197,7 +197,7 @@ async def test_a_whole_answer_is_asked_for_again_also_when_it_broke_off(
 
     assert response.item.text == "whole"
     assert response.usage.tokens.prompt == 7
-    assert [one.failure.kind for one in told] == [FailureKind.CONNECTION]
+    assert [entry.failure.kind for entry in told] == [FailureKind.CONNECTION]
     assert told[0].usage.requests == 1
 
 
@@ -234,7 +234,9 @@ async def test_text_streams_as_it_comes_also_with_a_policy(serve: Serve, ask: As
 
     batches = [batch async for batch in model.stream(ask(), retry=QUICK)]
 
-    with_text = [one for one in batches if any(isinstance(event, AppendText) for event in one)]
+    with_text = [
+        batche for batche in batches if any(isinstance(event, AppendText) for event in batche)
+    ]
     assert len(with_text) > 1
 
 
@@ -271,7 +273,7 @@ def test_a_callers_mistake_is_raised_at_once_and_not_tried_again(
         model.complete_blocking(ask(), retry=QUICK)
 
 
-def test_what_is_told_of_an_attempt_may_raise_and_ends_the_asking(
+def test_an_exception_of_on_retry_ends_the_attempts(
     run: Run, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     server = serve([LIMITED, tiny_answer("a")])

@@ -67,9 +67,9 @@ def marked(*items: Item, tools: tuple[ToolSpec, ...] = (), **asked: Any) -> list
     """What is marked: names of tools, texts."""
     body = sent(*items, tools=tools, cache=CacheRequest(**asked))
     return [
-        one["text"] if "text" in one else one["function"]["name"]
-        for one in entries(body)
-        if "cache_control" in one
+        entry["text"] if "text" in entry else entry["function"]["name"]
+        for entry in entries(body)
+        if "cache_control" in entry
     ]
 
 
@@ -151,7 +151,7 @@ def test_a_mark_that_cannot_stand_goes_before_or_is_dropped_or_refused(
             marked(*HISTORY, mode=CacheMode.REQUIRED, marks=(mark,))
 
 
-def test_texts_that_are_sent_as_one_cannot_be_marked_between() -> None:
+def test_no_mark_can_stand_between_texts_that_are_sent_as_one() -> None:
     history = [Item.user("u"), Item.system("s", "t")]
 
     assert marked(*history, marks=(PartEnd(1, 0),)) == ["u"]
@@ -193,9 +193,9 @@ def test_marks_change_nothing_else_and_are_four_at_most(
     plain = sent(*items, tools=TOOLS, cache=None)
     with_marks = sent(*items, tools=TOOLS, cache=CacheRequest(marks=marks))
 
-    assert sum("cache_control" in one for one in entries(with_marks)) <= 4
-    assert [unmarked(one) for one in entries(with_marks)] == [
-        unmarked(one) for one in entries(plain)
+    assert sum("cache_control" in entry for entry in entries(with_marks)) <= 4
+    assert [unmarked(entry) for entry in entries(with_marks)] == [
+        unmarked(entry) for entry in entries(plain)
     ]
 
 

@@ -92,7 +92,7 @@ def test_w03_chunks_with_empty_choices_are_legal_before_and_after() -> None:
 
 
 @pytest.mark.parametrize("nothing", [b"null", b"", b"  ", b'{"choices":null}', b"{}"])
-def test_chunks_that_say_nothing_are_passed_over(nothing: bytes) -> None:
+def test_empty_chunks_are_ignored(nothing: bytes) -> None:
     assert read(stream(nothing, delta(content="a"), nothing, delta("stop"))).item.text == "a"
 
 
@@ -142,7 +142,7 @@ def test_w06_an_in_band_error_wins_over_choices_usage_and_earlier_finish_reasons
     assert response.item.metadata["openai_chat.finish_reasons"][0] == "length"  # type: ignore[index]
 
 
-def test_w06_the_error_of_a_choice_is_told_in_whole_answers_too_and_of_others_it_is_not() -> None:
+def test_w06_the_error_of_the_choice_that_is_read_fails_whole_responses_too() -> None:
     error = {"code": 429, "message": "slow down"}
 
     ended = {"finish_reason": "error", "error": error}
@@ -240,7 +240,7 @@ def test_an_answer_without_choices_is_no_answer() -> None:
     assert failure.kind is FailureKind.PROTOCOL
 
 
-def test_w11_reasoning_is_read_from_one_field_a_chunk_and_never_doubled() -> None:
+def test_w11_reasoning_is_read_from_one_field_of_a_chunk_and_never_doubled() -> None:
     details = [{"type": "reasoning.text", "text": "A"}]
     response = read(
         stream(
@@ -291,7 +291,9 @@ def test_text_and_reasoning_that_alternate_stay_in_order() -> None:
     )
 
     said = [part.text if isinstance(part, Text) else part for part in response.item.parts]
-    assert [one.summary if isinstance(one, Reasoning) else one for one in said] == list("1234")
+    assert [entry.summary if isinstance(entry, Reasoning) else entry for entry in said] == list(
+        "1234"
+    )
 
 
 def test_empty_fields_and_placeholders_are_absent() -> None:
@@ -405,7 +407,7 @@ def test_x10_a_context_that_overflows_in_the_answer_is_no_finished_turn() -> Non
     assert not failure.retryable
 
 
-def test_of_two_finish_reasons_the_first_counts_and_later_text_is_not_looked_at() -> None:
+def test_of_two_finish_reasons_the_first_counts_and_later_text_is_ignored() -> None:
     item = read(stream(delta("length", content="a"), delta("stop", content="b"), delta(""))).item
 
     assert item.text == "a"
@@ -413,7 +415,7 @@ def test_of_two_finish_reasons_the_first_counts_and_later_text_is_not_looked_at(
     assert native_reasons(item.metadata) == ("length", "stop")
 
 
-def test_nothing_after_the_end_mark_is_looked_at() -> None:
+def test_everything_after_the_end_mark_is_ignored() -> None:
     body = stream(delta("stop", content="a")) + stream(delta("stop", content="b"))
 
     assert read(body).item.text == "a"
@@ -436,16 +438,15 @@ def test_u01_running_totals_are_not_added_up() -> None:
 
     assert response.usage.tokens == TokenUsage(input=10, output=5)
     assert (response.usage.requests, response.usage.reported_requests) == (1, 1)
-    assert [one.usage.tokens.output for one in events(body) if isinstance(one, UsageReported)] == [
-        1, 4, 5,
-    ]  # fmt: skip
+    reports = [event.usage for event in events(body) if isinstance(event, UsageReported)]
+    assert [usage.tokens.output for usage in reports] == [1, 4, 5]
 
 
-def test_u01_a_report_that_is_repeated_is_told_once() -> None:
+def test_u01_a_repeated_usage_report_is_reported_once() -> None:
     last = {**delta("stop"), "usage": USAGE, "x_groq": {"usage": USAGE}}
     told = events(stream(last, {"choices": [], "usage": USAGE}))
 
-    assert sum(isinstance(one, UsageReported) for one in told) == 1
+    assert sum(isinstance(entry, UsageReported) for entry in told) == 1
 
 
 def test_u03_a_report_without_counts_wipes_nothing() -> None:
@@ -646,7 +647,7 @@ def test_r13_a_surrogate_pair_cut_over_two_chunks_is_one_character() -> None:
     assert read(body).item.text == "a😀bc\ufffd"
 
 
-def test_r13_halves_in_arguments_and_reasoning_are_mended_too() -> None:
+def test_r13_halves_of_surrogate_pairs_are_joined_in_arguments_and_reasoning_too() -> None:
     half = (
         rb'{"choices":[{"delta":{"tool_calls":'
         rb'[{"index":0,"id":"a","function":{"name":"f","arguments":'
@@ -715,7 +716,7 @@ def test_where_the_network_cuts_the_body_does_not_matter(
 
     in_pieces = events([body[a:b] for a, b in pairwise(edges)])
     assert in_pieces == events(body)
-    assert sum(isinstance(one, ResponseFinished | ResponseFailed) for one in in_pieces) == 1
+    assert sum(isinstance(piece, ResponseFinished | ResponseFailed) for piece in in_pieces) == 1
     fold_response(in_pieces, strict=True)
 
 

@@ -142,7 +142,7 @@ def test_h8_media_and_documents_are_written_as_the_protocol_has_them() -> None:
     ]
 
 
-def test_a_handle_that_nobody_resolved_is_refused_where_it_would_have_to_be_written() -> None:
+def test_an_unresolved_handle_is_refused_where_it_would_be_written() -> None:
     with pytest.raises(UnsupportedContent, match="'a1'"):
         media_part(Media(Modality.IMAGE, "image/png", Handle(ArtifactId("a1"))))
 
@@ -189,7 +189,7 @@ def test_a_vendor_that_wants_reasoning_on_every_message_gets_it_while_thinking_i
     assert messages(Item.assistant("a"), quirks=quirks) == [plain]
 
 
-def test_h9_neighbours_of_one_role_are_merged_for_vendors_that_want_turns() -> None:
+def test_h9_neighbours_of_one_role_are_merged_for_vendors_that_require_alternating_roles() -> None:
     quirks = Quirks(alternate_roles=True)
 
     assert messages(Item.user("a"), Item.user("b"), quirks=quirks) == [
@@ -206,7 +206,7 @@ def test_h9_a_round_of_results_is_one_message_a_result_in_call_order() -> None:
     )
 
     assert written[0].get("content") is None
-    assert [(one["tool_call_id"], one["content"]) for one in written[1:]] == [
+    assert [(entry["tool_call_id"], entry["content"]) for entry in written[1:]] == [
         ("c1", "1"),
         ("c2", "2"),
     ]
@@ -251,8 +251,8 @@ def test_r04_images_of_parallel_results_follow_after_all_results() -> None:
     results = Item.tool(result("A", PNG), result("B", "seen", PNG), result("C", "text"))
     written = messages(calls, results)
 
-    assert [one["role"] for one in written] == ["assistant", "tool", "tool", "tool", "user"]
-    assert [one["content"] for one in written[1:4]] == [
+    assert [entry["role"] for entry in written] == ["assistant", "tool", "tool", "tool", "user"]
+    assert [entry["content"] for entry in written[1:4]] == [
         "(see the attached media)",
         "seen",
         "text",
@@ -283,13 +283,13 @@ def test_r05_call_ids_become_ones_that_the_vendor_takes(rule: IdRule, pattern: s
     ids = ("functions.Bash:0", "x|" * 45, "call_abc", "y" * 60, "y" * 59 + "z")
     written = messages(
         Item.assistant(*map(call, ids)),
-        Item.tool(*(result(one, "r") for one in ids)),
+        Item.tool(*(result(entry, "r") for entry in ids)),
         quirks=Quirks(call_ids=rule),
     )
-    sent = [one["id"] for one in written[0]["tool_calls"]]
+    sent = [entry["id"] for entry in written[0]["tool_calls"]]
 
-    assert all(re.fullmatch(pattern, one) for one in sent)
-    assert [one["tool_call_id"] for one in written[1:]] == sent
+    assert all(re.fullmatch(pattern, entry) for entry in sent)
+    assert [entry["tool_call_id"] for entry in written[1:]] == sent
     assert len(set(sent)) == len(ids)
 
 
@@ -311,12 +311,12 @@ def test_r08_a_thought_signature_goes_back_with_its_call_byte_for_byte() -> None
     history = (stored, Item.tool(result("1", "r"), result("2", "r")))
 
     written = json.loads(google.encode(ModelRequest(model="m", items=history)).body)["messages"]
-    assert [one.get("extra_content") for one in written[0]["tool_calls"]] == [signed, None]
+    assert [entry.get("extra_content") for entry in written[0]["tool_calls"]] == [signed, None]
 
     other = ModelRequest(model="other", items=history)
     written = json.loads(google.encode(other).body)["messages"]
     skipped = {"google": {"thought_signature": "skip"}}
-    assert [one.get("extra_content") for one in written[0]["tool_calls"]] == [skipped, None]
+    assert [entry.get("extra_content") for entry in written[0]["tool_calls"]] == [skipped, None]
 
 
 def test_r08_sound_that_a_model_spoke_goes_back_by_its_id() -> None:
@@ -385,9 +385,9 @@ def test_s04_strict_is_said_of_those_tools_alone_whose_maker_says_it() -> None:
         ToolSpec("not_strict", strict=False),
     )
 
-    written = [one["function"] for one in body(Item.user("u"), tools=tools)["tools"]]
+    written = [tool["function"] for tool in body(Item.user("u"), tools=tools)["tools"]]
 
-    assert [one.get("strict") for one in written] == [None, True, False]
+    assert [entry.get("strict") for entry in written] == [None, True, False]
     assert "strict" not in written[0]
 
 
@@ -695,7 +695,7 @@ def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
             assert encoder.encode(request) == projection.encode(request)
 
 
-def test_what_was_written_of_one_history_is_not_sent_with_another() -> None:
+def test_items_encoded_for_one_history_are_not_sent_with_another() -> None:
     """Also where marks, which are written afresh each time, come between the two."""
     projection = OpenAIChat("here", Quirks(cache_control=True))
     encoder = projection.encoder()

@@ -116,14 +116,16 @@ def test_t05_a_name_in_pieces_is_joined_if_a_tool_has_the_joined_name() -> None:
     assert calls(*pieces) == [("a", "edit_", {})]
 
 
-def test_t05_a_call_is_told_of_with_its_whole_name() -> None:
+def test_t05_a_call_begins_with_its_complete_name() -> None:
     body = stream(
         delta(tool_calls=[fragment(None, "edit_", index=0, id="a")]),
         delta(tool_calls=[fragment(None, "file", index=0)]),
         delta("tool_calls", tool_calls=[fragment("{}", index=0)]),
     )
 
-    begun = [one.part for one in events(body, request("edit_file")) if isinstance(one, BeginPart)]
+    begun = [
+        event.part for event in events(body, request("edit_file")) if isinstance(event, BeginPart)
+    ]
     assert begun == [ToolCall("a", "edit_file")]  # type: ignore[arg-type]
 
 
@@ -214,7 +216,7 @@ def test_arguments_that_come_as_an_object_are_arguments() -> None:
     assert calls([call]) == [("a", "f", {"x": [1]})]
 
 
-def test_a_custom_tools_input_is_no_json_and_is_kept_as_it_came() -> None:
+def test_a_custom_tools_input_is_not_json_and_is_kept_as_it_came() -> None:
     call = {"id": "a", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
 
     assert calls([call]) == [("a", "sql", "SELECT 1")]

@@ -83,7 +83,7 @@ EVERYTHING = stream(
 
 
 def calls_of(body: bytes) -> list[tuple[str, str, dict[str, Any]]]:
-    return [(one.id, one.name, one.input) for one in read(body).item.tool_calls]
+    return [(entry.id, entry.name, entry.input) for entry in read(body).item.tool_calls]
 
 
 def test_a_streamed_text_is_one_part_that_grows() -> None:
@@ -108,7 +108,7 @@ def test_a_whole_answer_is_a_stream_of_large_pieces() -> None:
     items = [reasoning("Let me think ✅"), message("Hello 🙈\u2028"), call(arguments='{"x":1}')]
 
     assert read(whole(*items, usage=USAGE), request(streamed=False)) == read(EVERYTHING)
-    assert [type(one) for one in events(whole(message("a")))][1:4] == [
+    assert [type(entry) for entry in events(whole(message("a")))][1:4] == [
         BeginPart,
         AppendText,
         CommitPart,
@@ -226,7 +226,7 @@ def test_w13_an_incomplete_response_is_no_finished_turn(why: str, reason: Finish
         assert response.usage.tokens == TokenUsage(input=5, output=64, cache_read=4, reasoning=60)
 
 
-def test_an_end_that_names_no_status_or_an_old_one_has_the_status_of_its_name() -> None:
+def test_a_last_event_without_a_final_status_has_the_status_of_its_name() -> None:
     for status in (None, "in_progress"):
         last = {"type": "response.completed", "response": {"status": status}}
         body = stream(text_delta("a"), last)
@@ -276,7 +276,7 @@ def test_w08_comments_and_data_before_the_name_of_an_event_are_read() -> None:
 
 
 def test_events_without_names_and_a_done_mark_are_read() -> None:
-    payloads = [json.dumps(one).encode() for one in (created(), text_delta("a"), ended())]
+    payloads = [json.dumps(entry).encode() for entry in (created(), text_delta("a"), ended())]
 
     assert read(stream(*payloads, b"[DONE]")).item.text == "a"
 
@@ -300,7 +300,7 @@ def test_a_last_event_without_its_blank_line_counts_if_it_is_whole(last: bytes) 
         b'{"type":"response.function_call_arguments.done","arguments":null}',
     ],
 )
-def test_events_that_say_nothing_are_let_by(nothing: bytes) -> None:
+def test_events_without_content_are_ignored(nothing: bytes) -> None:
     response = read(stream(nothing, text_delta("a"), nothing, ended()))
 
     assert response.item.text == "a"
@@ -386,7 +386,7 @@ def test_a_text_may_come_as_a_whole_and_its_item_not_at_all() -> None:
     kind = {"type": "response.output_text.done", "output_index": 0, "content_index": 0}
     for said in ([], [text_delta("He")], [text_delta("Hello")]):
         body = stream(*said, {**kind, "text": "Hello"}, ended())
-        told = [one.chunk for one in events(body) if isinstance(one, AppendText)]
+        told = [entry.chunk for entry in events(body) if isinstance(entry, AppendText)]
         assert ("".join(told), read(body).item.text) == ("Hello", "Hello")
     half = json.dumps(text_delta("a\ud83d")).encode()
     body = stream(created(), half, {**kind, "text": "a\U0001f648"}, ended())
@@ -643,7 +643,7 @@ def test_t03_calls_that_grow_side_by_side_keep_their_arguments_apart() -> None:
     assert calls_of(body) == [("a", "f", {"x": 1}), ("b", "g", {"y": 2})]
 
 
-def test_t01_items_that_all_have_the_same_index_are_told_apart() -> None:
+def test_t01_items_with_the_same_index_are_kept_apart() -> None:
     body = stream(
         added(0, **call("a", "")),
         done(0, **call("a", '{"p":1}')),
@@ -659,11 +659,11 @@ def test_t01_items_that_all_have_the_same_index_are_told_apart() -> None:
 
 def test_t08_calls_without_an_id_or_with_the_same_get_ids_of_their_own() -> None:
     for given_ids in ((None, ""), ("call_0", "call_0"), ("a", "a")):
-        items = [call() | {"call_id": one} for one in given_ids]
-        ids = [one.id for one in read(whole(*items)).item.tool_calls]
+        items = [call() | {"call_id": entry} for entry in given_ids]
+        ids = [entry.id for entry in read(whole(*items)).item.tool_calls]
         assert len(set(ids)) == 2
         assert all(ids)
-        assert ids == [one.id for one in read(whole(*items)).item.tool_calls]
+        assert ids == [entry.id for entry in read(whole(*items)).item.tool_calls]
 
 
 @pytest.mark.parametrize("arguments", ['{"x":48151', '{"x":48151}'])
@@ -705,7 +705,7 @@ def test_a_call_of_a_custom_tool_has_its_free_text_as_input() -> None:
         (called,) = response.item.tool_calls
         assert (called.name, called.input, called.input_error) == ("sh", {"input": said}, None)
         assert response.item.finish_reason is FinishReason.TOOL_CALL
-    told = [one.chunk for one in events(streamed) if isinstance(one, AppendText)]
+    told = [entry.chunk for entry in events(streamed) if isinstance(entry, AppendText)]
     assert json.loads("".join(told)) == {"input": said}
 
 
@@ -772,7 +772,7 @@ def test_the_vendors_own_numbers_and_its_price_are_kept() -> None:
         told = read(whole(message("a"), usage=usage), quirks=quirks).usage
         assert told.metadata == {"openai_responses.usage": usage}
         assert told.cost.amounts == amounts
-    reports = [one for one in events(EVERYTHING) if isinstance(one, UsageReported)]
+    reports = [entry for entry in events(EVERYTHING) if isinstance(entry, UsageReported)]
     assert len(reports) == 1
 
 
@@ -814,7 +814,7 @@ def test_json_that_is_nested_too_deeply_is_a_failure_and_no_crash() -> None:
 def test_nothing_comes_after_the_end() -> None:
     seen = events(stream(text_delta("a"), ended(), text_delta("b"), {"type": "error"}))
 
-    assert sum(isinstance(one, ResponseFinished | ResponseFailed) for one in seen) == 1
+    assert sum(isinstance(entry, ResponseFinished | ResponseFailed) for entry in seen) == 1
     assert isinstance(seen[-1], ResponseFinished)
 
 

@@ -165,7 +165,7 @@ def test_media_and_documents_are_written_as_the_protocol_has_them() -> None:
     ]
 
 
-def test_a_handle_that_nobody_resolved_is_refused_where_it_would_have_to_be_written() -> None:
+def test_an_unresolved_handle_is_refused_where_it_would_be_written() -> None:
     with pytest.raises(UnsupportedContent, match="'a1'"):
         media_part(Media(Modality.IMAGE, "image/png", Handle(ArtifactId("a1"))))
 
@@ -178,7 +178,7 @@ def test_what_a_tool_gave_is_text_or_json_or_a_list_with_images_and_files() -> N
         Item.tool(result("1", "a", "b"), value, result("3", "see", PNG), result("4", file)),
     )
 
-    assert [one["output"] for one in written[4:]] == [
+    assert [entry["output"] for entry in written[4:]] == [
         "a\nb",
         '{"a":[1]}',
         [{"type": "input_text", "text": "see"}, PNG_PART],
@@ -193,14 +193,14 @@ RESULTS_WITH_IMAGES = Item.tool(result("A", PNG), result("B", "seen", PNG), resu
 def test_r04_images_of_parallel_results_stay_inside_them() -> None:
     written = input_items(CALLS_A_B_C, RESULTS_WITH_IMAGES)
 
-    assert [one["type"] for one in written[3:]] == ["function_call_output"] * 3
+    assert [entry["type"] for entry in written[3:]] == ["function_call_output"] * 3
     assert written[3]["output"] == [PNG_PART]
 
 
 def test_r04_where_results_hold_no_images_these_follow_after_all_results() -> None:
     written = input_items(CALLS_A_B_C, RESULTS_WITH_IMAGES, quirks=Quirks(tool_images=False))
 
-    assert [one.get("output") for one in written[3:6]] == [
+    assert [entry.get("output") for entry in written[3:6]] == [
         "(see the attached media)",
         "seen",
         "text",
@@ -215,13 +215,13 @@ def test_r04_where_results_hold_no_images_these_follow_after_all_results() -> No
 def test_r05_call_ids_become_ones_that_the_vendor_takes() -> None:
     ids = ("functions.Bash:0", "x|" * 45, "call_abc", "y" * 80, "y" * 79 + "z")
     written = input_items(
-        Item.assistant(*map(call, ids)), Item.tool(*(result(one, "r") for one in ids))
+        Item.assistant(*map(call, ids)), Item.tool(*(result(entry, "r") for entry in ids))
     )
-    sent = [one["call_id"] for one in written[:5]]
+    sent = [entry["call_id"] for entry in written[:5]]
 
-    assert all(0 < len(one) <= 64 for one in sent)
+    assert all(0 < len(entry) <= 64 for entry in sent)
     assert (sent[0], sent[2]) == (ids[0], ids[2])
-    assert [one["call_id"] for one in written[5:]] == sent
+    assert [entry["call_id"] for entry in written[5:]] == sent
     assert len(set(sent)) == len(ids)
 
 
@@ -366,7 +366,7 @@ def test_s04_strict_is_always_said_and_true_for_those_tools_alone_whose_maker_sa
         ToolSpec("not_strict", strict=False),
     )
 
-    assert [one["strict"] for one in body(tools=tools)["tools"]] == [False, True, False]
+    assert [tool["strict"] for tool in body(tools=tools)["tools"]] == [False, True, False]
 
 
 def test_the_vendors_own_tools_stand_beside_ours_and_its_includes_too() -> None:
@@ -375,7 +375,7 @@ def test_the_vendors_own_tools_stand_beside_ours_and_its_includes_too() -> None:
     extra = {"openai_responses": {"tools": [search], "include": [sources, *ENCRYPTED]}}
     written = body(tools=(WEATHER,), extra=extra)
 
-    assert [one["type"] for one in written["tools"]] == ["function", "web_search"]
+    assert [tool["type"] for tool in written["tools"]] == ["function", "web_search"]
     assert written["include"] == [*ENCRYPTED, sources]
     required = body(extra=extra, tool_choice=ToolChoiceMode.REQUIRED)
     assert (required["tools"], required["tool_choice"]) == ([search], "required")
@@ -503,8 +503,8 @@ def marked(*items: Item, marks: tuple[CacheMark, ...], **quirks: Any) -> list[An
     cache = CacheRequest(marks=marks)
     found: list[Any] = []
     written = input_items(*items, quirks=Quirks(cache_breakpoints=True, **quirks), cache=cache)
-    for one in written:
-        content = one.get("content", one.get("output"))
+    for element in written:
+        content = element.get("content", element.get("output"))
         for entry in content if isinstance(content, list) else ():
             if entry.pop("prompt_cache_breakpoint", None) is not None:
                 found.append(entry.get("text", entry["type"]))

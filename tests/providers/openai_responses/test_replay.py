@@ -66,7 +66,7 @@ def answer(*output: Mapping[str, Any], model: str = "m", quirks: Quirks | None =
 
 def results(item: Item) -> list[Item]:
     """A round of results for its calls, if it has any."""
-    found = [ToolResult(one.id, TextOutput("done")) for one in item.tool_calls]
+    found = [ToolResult(entry.id, TextOutput("done")) for entry in item.tool_calls]
     return [Item.tool(*found)] if found else []
 
 
@@ -91,11 +91,11 @@ def back(item: Item, **given: Any) -> list[dict[str, Any]]:
     """What goes back of an answer."""
     written = sent(Item.user("q"), item, *results(item), **given)
     outputs = ("function_call_output", "custom_tool_call_output")
-    return [one for one in written[1:] if one.get("type") not in outputs]
+    return [entry for entry in written[1:] if entry.get("type") not in outputs]
 
 
 def without(item: Item, *kinds: type[Part]) -> Item:
-    return replace(item, parts=tuple(one for one in item.parts if type(one) not in kinds))
+    return replace(item, parts=tuple(part for part in item.parts if type(part) not in kinds))
 
 
 def test_r09_reasoning_and_its_call_go_back_as_they_came_in_their_order() -> None:
@@ -176,7 +176,7 @@ def test_r09_only_reasoning_that_means_something_to_the_vendor_goes_back() -> No
             want = [item, message("a")] if name in taken else [plain]
             assert back(answer(item, message("a")), quirks=quirks) == want, (replay, name)
     stored = back(answer(kinds["id"], message("a")), store=True)
-    assert [one.get("id") for one in stored] == ["rs_1", "msg_1"]
+    assert [entry.get("id") for entry in stored] == ["rs_1", "msg_1"]
 
 
 def test_reasoning_that_comes_last_goes_back_to_servers_that_sign_in_this_way() -> None:
@@ -203,7 +203,7 @@ def test_gateways_that_look_ids_up_are_sent_none() -> None:
     output = [reasoning("Hm"), message("a"), call()]
     written = back(answer(*output), quirks=Quirks(item_ids=False), typed=False)
 
-    assert not any("id" in one for one in written)
+    assert not any("id" in entry for entry in written)
     assert written[0]["encrypted_content"] == "c2VjcmV0"
     assert written[1] == {"role": "assistant", "content": "a"}
 
@@ -301,7 +301,11 @@ def test_r01_a_call_of_the_vendors_that_the_client_has_not_answered_is_left_out(
         SHELL_OUTPUT,
     ]
     hosted = answer(SHELL, {**SHELL_OUTPUT, "id": "sho_1"}, message("a"))
-    assert [one["type"] for one in back(hosted)] == ["shell_call", "shell_call_output", "message"]
+    assert [entry["type"] for entry in back(hosted)] == [
+        "shell_call",
+        "shell_call_output",
+        "message",
+    ]
     late = sent(Item.user("q"), asked, answer(message("x")), output)
     assert SHELL not in late
 
@@ -407,9 +411,9 @@ def test_every_recorded_answer_goes_back_as_it_came(shared: Path) -> None:
             options=ModelOptions(extra={"openai_responses": {"store": True}}),
         )
         body = json.loads(projection.encode(request).body)
-        known = [one for one in body["input"] if one.get("type") != "x_search_call"]  # of xAI
+        known = [entry for entry in body["input"] if entry.get("type") != "x_search_call"]  # of xAI
         check_types({**body, "input": known}, streamed=True)
-        made = [one for one in body["input"][1:-1] if one["type"] != "function_call_output"]
+        made = [entry for entry in body["input"][1:-1] if entry["type"] != "function_call_output"]
         assert made == list(expected(recorded(exchange))), exchange["id"]
     assert seen
 
@@ -435,7 +439,7 @@ def recorded(exchange: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def expected(output: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
     """What of it can go back: nothing blank or unanswered, no reasoning that leads nowhere."""
-    answered = {one.get("call_id") for one in output if str(one["type"]).endswith("_output")}
+    answered = {entry.get("call_id") for entry in output if str(entry["type"]).endswith("_output")}
     kept = [
         {name: one for name, one in item.items() if one is not None or item["type"] not in OURS}
         for item in output
@@ -446,14 +450,15 @@ def expected(output: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
         )
     ]
     for index, item in enumerate(kept):
-        last = all(one["type"] == "reasoning" for one in kept[index:])
+        last = all(entry["type"] == "reasoning" for entry in kept[index:])
         loose = index > 0 and item.get("format") is not None  # OpenRouter's
         if item["type"] == "reasoning" and last and not loose:
             continue
         if item["type"] == "message":
-            content = [{"annotations": [], **_without(one, "logprobs")} if "text" in one else one
-                       for one in item["content"]]  # fmt: skip
-            item["content"] = content
+            item["content"] = [
+                {"annotations": [], **_without(entry, "logprobs")} if "text" in entry else entry
+                for entry in item["content"]
+            ]
         if item["type"] == "function_call" and item.get("status") == "incomplete":
             item["arguments"] = "{}"
         yield item

@@ -107,10 +107,10 @@ schemas = st.recursive(
     ),
     lambda inner: (
         st.dictionaries(st.sampled_from("xyz"), inner, max_size=2).map(
-            lambda one: {"type": "object", "properties": one}
+            lambda entry: {"type": "object", "properties": entry}
         )
-        | inner.map(lambda one: {"type": "array", "items": one})
-        | st.lists(inner, min_size=1, max_size=2).map(lambda one: {"anyOf": one})
+        | inner.map(lambda entry: {"type": "array", "items": entry})
+        | st.lists(inner, min_size=1, max_size=2).map(lambda entry: {"anyOf": entry})
     ),
     max_leaves=5,
 )

@@ -36,7 +36,7 @@ def had(level: ThinkingLevel, level_map: dict[ThinkingLevel, str | None]) -> boo
         ("low", dict.fromkeys(ThinkingLevel), "off"),
     ],
 )
-def test_a_level_that_a_model_lacks_becomes_the_next_one_up_or_else_down(
+def test_a_level_that_a_model_lacks_becomes_the_next_higher_or_else_lower_one(
     asked: str, level_map: dict[str, str | None], given: str
 ) -> None:
     known = {ThinkingLevel(level): word for level, word in level_map.items()}
@@ -45,7 +45,7 @@ def test_a_level_that_a_model_lacks_becomes_the_next_one_up_or_else_down(
 
 
 @given(st.sampled_from(LEVELS), level_maps)
-def test_a_level_that_is_given_is_had_unless_the_model_has_none(
+def test_a_model_has_every_level_that_is_returned_for_it(
     asked: ThinkingLevel, level_map: dict[ThinkingLevel, str | None]
 ) -> None:
     given_level = supported_level(asked, level_map)
@@ -57,7 +57,7 @@ def test_a_level_that_is_given_is_had_unless_the_model_has_none(
 
 
 @given(st.sampled_from(LEVELS), level_maps)
-def test_a_level_that_is_had_is_given_as_it_is_and_asking_again_changes_nothing(
+def test_a_level_that_the_model_has_is_returned_unchanged(
     asked: ThinkingLevel, level_map: dict[ThinkingLevel, str | None]
 ) -> None:
     given_level = supported_level(asked, level_map)
@@ -98,7 +98,7 @@ def test_levels_above_high_have_the_budget_of_high() -> None:
         (16384, None, 512, (512, 0)),
     ],
 )
-def test_a_budget_is_fitted_so_that_the_answer_has_room(
+def test_a_budget_leaves_tokens_for_the_response(
     budget: int, asked_tokens: int | None, most_tokens: int, fitted: tuple[int, int]
 ) -> None:
     assert fitted_budget(budget, asked_tokens=asked_tokens, most_tokens=most_tokens) == fitted

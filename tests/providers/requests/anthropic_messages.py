@@ -84,7 +84,7 @@ class _Reader:
                 if name in fields.left and "temperature" not in options:
                     options[name] = fields.take(name)
                     self.quirks["sampling"] = True
-        if all(one.strip() for one in fields.left.get("stop_sequences") or [""]):
+        if all(sequence.strip() for sequence in fields.left.get("stop_sequences") or [""]):
             options["stop_sequences"] = tuple(fields.take("stop_sequences"))
         options |= self._output(options["max_output_tokens"])
         tools, choices = self._tools()
@@ -146,12 +146,12 @@ class _Reader:
         """The tools, and the options that belong to them."""
         fields, options = self._fields, dict[str, Any]()
         offered = fields.left.get("tools") or []
-        ours = [one for one in offered if one.get("type", "custom") == "custom"]
-        others = [one for one in offered if one not in ours]
-        if not ours or (others and any("cache_control" in one for one in offered)):
+        ours = [entry for entry in offered if entry.get("type", "custom") == "custom"]
+        others = [entry for entry in offered if entry not in ours]
+        if not ours or (others and any("cache_control" in entry for entry in offered)):
             # Nothing of ours, or a marked prefix in which each tool has its place.
             return (), options
-        tools = tuple(self._tool(Fields(one), one is ours[-1]) for one in ours)
+        tools = tuple(self._tool(Fields(our), our is ours[-1]) for our in ours)
         if any(tool.strict is not None for tool in tools):
             self.quirks["supports_strict_mode"] = True
         fields.take("tools")

@@ -128,9 +128,9 @@ def refuse_unpaired(items: Sequence[Item]) -> None:
     """
     begun = set[object]()
     for at, item in enumerate(items):
-        blocks: list[Any] = [one.value for one in item.parts if isinstance(one, Custom)]
-        uses = {one.get("id") for one in blocks if str(one.get("type")).endswith("_tool_use")}
-        results = {one["tool_use_id"] for one in blocks if "tool_use_id" in one}
+        blocks: list[Any] = [entry.value for entry in item.parts if isinstance(entry, Custom)]
+        uses = {entry.get("id") for entry in blocks if str(entry.get("type")).endswith("_tool_use")}
+        results = {entry["tool_use_id"] for entry in blocks if "tool_use_id" in entry}
         begun |= uses
         goes_on = items[at + 1 : at + 2] in ((), []) or items[at + 1].kind is not ItemKind.USER
         if not results <= begun or (uses - results and not goes_on):

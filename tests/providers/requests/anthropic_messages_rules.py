@@ -19,17 +19,17 @@ def _contents(body: Any) -> Iterator[Body]:
 
 
 def _list_content(body: Any) -> None:
-    for one in (*_contents(body), {"content": None}):
-        if isinstance(one.get("content"), str):
-            one["content"] = [{"type": "text", "text": one["content"]}]
+    for entry in (*_contents(body), {"content": None}):
+        if isinstance(entry.get("content"), str):
+            entry["content"] = [{"type": "text", "text": entry["content"]}]
     if isinstance(body.get("system"), str):
         body["system"] = [{"type": "text", "text": body["system"]}]
 
 
 def _unsaid_success(body: Any) -> None:
-    for one in _contents(body):
-        if one.get("is_error") is False:
-            del one["is_error"]
+    for content in _contents(body):
+        if content.get("is_error") is False:
+            del content["is_error"]
 
 
 def _parallel_by_default(body: Any) -> None:
@@ -54,11 +54,11 @@ def _unsaid_five_minutes(value: Any) -> None:
         mark = value.get("cache_control")
         if isinstance(mark, dict) and mark.get("ttl") == "5m":
             del mark["ttl"]
-        for one in value.values():
-            _unsaid_five_minutes(one)
+        for entry in value.values():
+            _unsaid_five_minutes(entry)
     elif isinstance(value, list):
-        for one in value:
-            _unsaid_five_minutes(one)
+        for entry in value:
+            _unsaid_five_minutes(entry)
 
 
 def _any_order(body: Any) -> None:

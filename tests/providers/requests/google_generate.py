@@ -144,12 +144,16 @@ class _Reader:
         """The tools, and the options that belong to them."""
         fields, options = self._fields, dict[str, Any]()
         offered = fields.left.get("tools") or []
-        ours = [one for one in offered if _is_ours(one)]
+        ours = [entry for entry in offered if _is_ours(entry)]
         if not ours:
             return (), options
-        tools = tuple(_tool(Fields(one)) for tool in ours for one in tool["functionDeclarations"])
+        tools = tuple(
+            _tool(Fields(functionDeclaration))
+            for tool in ours
+            for functionDeclaration in tool["functionDeclarations"]
+        )
         # Those that the vendor runs itself go as they are.
-        others = [one for one in fields.take("tools") if one not in ours]
+        others = [entry for entry in fields.take("tools") if entry not in ours]
         if others:
             fields.left["tools"] = others
         match fields.left.get("toolConfig"):
@@ -178,13 +182,13 @@ class _Reader:
                 self._calls = list(item.tool_calls)
                 yield replace(item, provenance=self._origin)
             elif role in ("user", "function"):
-                results = [one for one in parts if "functionResponse" in one]
+                results = [entry for entry in parts if "functionResponse" in entry]
                 if parts[: len(results)] != results:
                     raise NotExpressible("a result stands after what the user says")
                 if results:
-                    yield Item.tool(*(self._result(Fields(one)) for one in results))
-                said = [self._part(one) for one in parts[len(results) :]]
-                if any(isinstance(one, Reasoning | Custom) for one in said):
+                    yield Item.tool(*(self._result(Fields(result)) for result in results))
+                said = [self._part(entry) for entry in parts[len(results) :]]
+                if any(isinstance(entry, Reasoning | Custom) for entry in said):
                     raise NotExpressible("a user's content has what only the model says")
                 if said:
                     yield Item.user(*said)
@@ -284,7 +288,7 @@ def _content(mime_type: str, data: Any, metadata: dict[str, Any]) -> Part:
 def _is_ours(tool: Body) -> bool:
     known = {"name", "description", "parametersJsonSchema"}
     return tool.keys() == {"functionDeclarations"} and all(
-        one.keys() <= known for one in tool["functionDeclarations"]
+        functionDeclaration.keys() <= known for functionDeclaration in tool["functionDeclarations"]
     )
 
 

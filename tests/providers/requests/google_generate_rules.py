@@ -21,8 +21,8 @@ def _camel_names(value: Any) -> None:
             if name not in OPAQUE:
                 _camel_names(one)
     elif isinstance(value, list):
-        for one in value:
-            _camel_names(one)
+        for entry in value:
+            _camel_names(entry)
 
 
 def _contents(body: Any) -> Iterator[Body]:
@@ -59,23 +59,23 @@ def _declarations(body: Any) -> Iterator[Body]:
 
 
 def _json_schemas(body: Any) -> None:
-    for one in (*_declarations(body), body.get("generationConfig", {})):
+    for entry in (*_declarations(body), body.get("generationConfig", {})):
         for name, newer in _SCHEMAS.items():
-            if name in one:
-                one[newer] = one.pop(name)
-            if newer in one:
-                _small_types(one[newer])
+            if name in entry:
+                entry[newer] = entry.pop(name)
+            if newer in entry:
+                _small_types(entry[newer])
 
 
 def _small_types(schema: Any) -> None:
     if isinstance(schema, dict):
         if isinstance(schema.get("type"), str):
             schema["type"] = schema["type"].lower()
-        for one in schema.values():
-            _small_types(one)
+        for entry in schema.values():
+            _small_types(entry)
     elif isinstance(schema, list):
-        for one in schema:
-            _small_types(one)
+        for entry in schema:
+            _small_types(entry)
 
 
 def _each_by_itself(body: Any) -> None:

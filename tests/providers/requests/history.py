@@ -61,7 +61,7 @@ def broken_rules(items: Sequence[Item], target: Target) -> Iterator[str]:
                 yield "results are not in the order of their calls, or not in one place"
         elif not target.consecutive_roles and before.kind is item.kind:
             yield "two neighbours have one role, where the vendor wants turns to alternate"
-    spoken = [one for one in items if one.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER)]
+    spoken = [entry for entry in items if entry.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER)]
     if target.first_user and spoken and spoken[0].kind is not ItemKind.USER:
         yield "the first turn is not the user's"
     for item in items:

@@ -173,10 +173,10 @@ class _Reader:
         """The tools, and the options that belong to them."""
         fields, options = self._fields, dict[str, Any]()
         offered = fields.left.get("tools") or []
-        if not offered or any(one.get("type") != "function" for one in offered):
+        if not offered or any(entry.get("type") != "function" for entry in offered):
             # None, or some that the vendor runs itself: they go as they are, whole.
             return (), options
-        tools = tuple(_tool(Fields(one)) for one in fields.take("tools"))
+        tools = tuple(_tool(Fields(entry)) for entry in fields.take("tools"))
         if any(tool.strict is not None for tool in tools):
             self.quirks["supports_strict_mode"] = True
         choice = fields.left.get("tool_choice")

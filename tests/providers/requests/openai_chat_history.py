@@ -49,10 +49,10 @@ class HistoryReader:
 
     def items(self, messages: Sequence[Body]) -> Iterator[Item]:
         """Give the items that the messages are; results of one round are one item."""
-        said = [one for one in messages if one["role"] == "assistant"]
-        if said and not all("reasoning_content" in one for one in said):
+        said = [entry for entry in messages if entry["role"] == "assistant"]
+        if said and not all("reasoning_content" in entry for entry in said):
             self._quirks["requires_reasoning_content_on_assistant"] = False
-        roles = [one["role"] for one in messages]
+        roles = [entry["role"] for entry in messages]
         if ("tool", "user") in pairwise(roles):
             self._quirks["requires_assistant_after_tool_result"] = False
         names = dict[str, str]()

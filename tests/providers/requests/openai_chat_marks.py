@@ -20,7 +20,7 @@ def planned_cache(body: Body) -> CacheRequest | None:
     }
     tools = dict(enumerate(tool.get("cache_control") for tool in body.get("tools", ())))
     beside = {at: one["cache_control"] for at, one in enumerate(messages) if "cache_control" in one}
-    marks = [one for one in (*entries.values(), *tools.values(), *beside.values()) if one]
+    marks = [entry for entry in (*entries.values(), *tools.values(), *beside.values()) if entry]
     if not marks:
         return None
     if beside:
@@ -33,7 +33,7 @@ def planned_cache(body: Body) -> CacheRequest | None:
     placed = {place for place, one in entries.items() if one}
     on_tools = [at for at, one in tools.items() if one]
     ours = placed == planned and on_tools == list(tools)[-1:]
-    if not ours or any(one != marks[0] for one in marks):
+    if not ours or any(mark != marks[0] for mark in marks):
         raise NotExpressible(
             "cache marks at places of the sender's choice, which are not read back here"
         )

@@ -10,7 +10,7 @@ from providers.requests.rules import Rule, drop_default, drop_nulls, parsed
 
 
 def _messages(body: Any) -> Iterator[Body]:
-    return (one for one in body.get("messages") or () if isinstance(one, dict))
+    return (entry for entry in body.get("messages") or () if isinstance(entry, dict))
 
 
 def _list_content(body: Any) -> None:
@@ -78,10 +78,13 @@ def _said_descriptions(body: Any) -> None:
 
 
 def _unsaid_five_minutes(body: Any) -> None:
-    entries = [entry for one in _messages(body) for entry in one.get("content") or ()]
-    for one in (*_messages(body), *entries, *(body.get("tools") or ())):
-        if isinstance(one.get("cache_control"), dict) and one["cache_control"].get("ttl") == "5m":
-            del one["cache_control"]["ttl"]
+    entries = [entry for element in _messages(body) for entry in element.get("content") or ()]
+    for entry in (*_messages(body), *entries, *(body.get("tools") or ())):
+        if (
+            isinstance(entry.get("cache_control"), dict)
+            and entry["cache_control"].get("ttl") == "5m"
+        ):
+            del entry["cache_control"]["ttl"]
 
 
 RULES: Final = (

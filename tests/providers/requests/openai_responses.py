@@ -79,8 +79,8 @@ class _Reader:
         if _ENCRYPTED in include or "reasoning" in fields.left:
             self.quirks["thinking_level_map"] = {}
             self.quirks["supports_reasoning_effort"] = True
-        if any(one != _ENCRYPTED for one in include):
-            fields.left["include"] = [one for one in include if one != _ENCRYPTED]
+        if any(entry != _ENCRYPTED for entry in include):
+            fields.left["include"] = [entry for entry in include if entry != _ENCRYPTED]
         tools, options = self._tools()
         options |= self._options()
         if fields.left:
@@ -131,17 +131,19 @@ class _Reader:
         fields, options = self._fields, dict[str, Any]()
         offered = fields.left.get("tools") or []
         ours = [
-            one for one in offered if one.get("type") == "function" and one.keys() <= _TOOL_FIELDS
+            entry
+            for entry in offered
+            if entry.get("type") == "function" and entry.keys() <= _TOOL_FIELDS
         ]
-        if 0 < sum("strict" in one for one in ours) < len(ours):
+        if 0 < sum("strict" in our for our in ours) < len(ours):
             ours = []  # we say of all tools whether they are strict, or of none
-        others = [one for one in offered if one not in ours]
+        others = [entry for entry in offered if entry not in ours]
         if not offered:
             return (), options
         fields.take("tools")
         if others:
             fields.left["tools"] = others  # what our specifications have no field for
-        tools = tuple(_tool(Fields(one)) for one in ours)
+        tools = tuple(_tool(Fields(our)) for our in ours)
         self.quirks["supports_strict_mode"] = any(tool.strict is not None for tool in tools)
         wanted = _tool_choice(fields.left.get("tool_choice"))
         offers = {tool.name for tool in tools}

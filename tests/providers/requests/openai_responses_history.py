@@ -60,7 +60,7 @@ class HistoryReader:
         for entry in entries:
             of, found = self._entry(entry)
             goes_on = of is kind and of in (ItemKind.ASSISTANT, ItemKind.TOOL)
-            if goes_on and all(isinstance(one, Text) for one in (*parts[-1:], *found[:1])):
+            if goes_on and all(isinstance(entry, Text) for entry in (*parts[-1:], *found[:1])):
                 goes_on = any(isinstance(part, ToolCall) for part in parts)  # or another message
             if parts and not goes_on:
                 yield self._item(kind, parts)
@@ -96,7 +96,7 @@ class HistoryReader:
                     self._quirks.setdefault("reasoning_replay", ReasoningReplay.ENCRYPTED)
                 else:
                     self._quirks["reasoning_replay"] = ReasoningReplay.ANY
-                texts = [one["text"] for one in entry.get("summary", ())]
+                texts = [element["text"] for element in entry.get("summary", ())]
                 metadata: dict[str, Any] = {f"{API}.item": entry}
                 return ItemKind.ASSISTANT, [
                     Reasoning(summary="\n\n".join(texts) or None, metadata=metadata)
@@ -112,7 +112,7 @@ class HistoryReader:
         if role == "developer":
             self._quirks["developer_role"] = True
         kind = ItemKind(role)
-        parts = [_part(Fields(one)) for one in fields.take("content")]
+        parts = [_part(Fields(entry)) for entry in fields.take("content")]
         if any(isinstance(part, Media) for part in parts):
             self._quirks["media"] = self._own.media | {Modality.IMAGE}
         if any(isinstance(part, File) for part in parts):
@@ -136,7 +136,7 @@ class HistoryReader:
 
     def _result(self, fields: Fields) -> ToolResult:
         call_id = fields.take("call_id")
-        parts = tuple(_part(Fields(one)) for one in fields.take("output"))
+        parts = tuple(_part(Fields(entry)) for entry in fields.take("output"))
         fields.end("a call's output")
         if any(isinstance(part, Media | File) for part in parts):
             self._quirks["tool_images"] = True

@@ -44,8 +44,8 @@ def drop_nulls(value: Any) -> None:
             if key not in OPAQUE or isinstance(one, list):
                 drop_nulls(one)
     elif isinstance(value, list):
-        for one in value:
-            drop_nulls(one)
+        for entry in value:
+            drop_nulls(entry)
 
 
 def drop_default(name: str, default: Any) -> Callable[[Any], None]:
@@ -60,7 +60,7 @@ def drop_default(name: str, default: Any) -> Callable[[Any], None]:
 
 def by_content(values: list[Any]) -> None:
     """Sort a list whose order does not count."""
-    values.sort(key=lambda one: json.dumps(one, sort_keys=True))
+    values.sort(key=lambda entry: json.dumps(entry, sort_keys=True))
 
 
 def parsed(text: Any) -> Any:

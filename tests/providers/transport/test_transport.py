@@ -165,7 +165,9 @@ def asked_by_turns(
             return [await model.complete(request) for _ in range(times)]
 
         responses = anyio.run(ask_all, backend=batches.__name__.removeprefix("with_"))
-    return [one.failure.kind if one.failure else one.item.text for one in responses]
+    return [
+        response.failure.kind if response.failure else response.item.text for response in responses
+    ]
 
 
 # What goes wrong before an answer.
@@ -421,7 +423,7 @@ def test_x06_a_stream_that_falls_silent_keeps_what_it_said(
     assert folded(came).item.interrupted
 
 
-def test_x06_pings_are_life_to_the_idle_limit(
+def test_x06_pings_reset_the_idle_limit(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     pings = Answer.from_body(b": ping\n\n" * 12 + tiny_answer("thought").body).with_pace(0.05)
@@ -431,7 +433,7 @@ def test_x06_pings_are_life_to_the_idle_limit(
     assert folded(came).item.text == "thought"
 
 
-def test_x06_pings_are_no_content_to_the_limit_on_content(
+def test_x06_pings_do_not_count_as_content(
     batches: Batches, serve: Serve, tiny: Make, ask: Ask
 ) -> None:
     pings = Answer.from_body(b": ping\n\n" * 200 + tiny_answer("late").body).with_pace(0.02)
@@ -472,9 +474,9 @@ def test_x06_a_connection_that_does_not_come_is_a_timeout(batches: Batches, ask:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
         waiting = [socket.socket() for _ in range(4)]
-        for one in waiting:  # fill the queue, so that no further connection is taken
-            one.setblocking(False)
-            one.connect_ex(full.getsockname())
+        for entry in waiting:  # fill the queue, so that no further connection is taken
+            entry.setblocking(False)
+            entry.connect_ex(full.getsockname())
         try:
             url = f"http://127.0.0.1:{full.getsockname()[1]}"
             row = Endpoint(name="tiny", base_url=url, key_required=False)
@@ -482,8 +484,8 @@ def test_x06_a_connection_that_does_not_come_is_a_timeout(batches: Batches, ask:
 
             failure = failed(batches(model, ask(connect_s=0.1)))
         finally:
-            for one in waiting:
-                one.close()
+            for entry in waiting:
+                entry.close()
 
     assert failure.kind is FailureKind.TIMEOUT
     assert "connect_s" in failure.message

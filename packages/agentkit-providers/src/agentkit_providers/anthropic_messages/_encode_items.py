@@ -174,8 +174,8 @@ def _answered_use_id(part: Part) -> str | None:
 
 
 def _id_in(value: JsonValue, name: str) -> str | None:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else None
+    use_id = value.get(name) if isinstance(value, dict) else None
+    return use_id if isinstance(use_id, str) else None
 
 
 def _assistant_block(part: Part) -> bytes | None:
