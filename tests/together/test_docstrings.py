@@ -1,4 +1,4 @@
-"""`help()` of a public struct says what each of its fields means.
+"""`help()` of a package is short enough to read, and says what each field of a struct means.
 
 Every struct that can be reached through a name of a public module is checked: the class itself, and
 each member of a union.
@@ -6,6 +6,7 @@ each member of a union.
 
 import importlib
 import inspect
+import pydoc
 import re
 import types
 import typing
@@ -15,6 +16,9 @@ import pytest
 from msgspec import Struct
 
 from together.sources import MODULE_OF, public_modules, public_names
+
+MOST_LINES = 6_000
+"""Lines of `python -m pydoc` for the root module of a package."""
 
 _SECTION = re.compile(r"^Attributes:\n((?:(?: .*)?\n?)*)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+): \S", re.MULTILINE)
@@ -62,6 +66,13 @@ def misses(package: str) -> list[str]:
         if wrong:
             lines.append(f"{struct.__module__}.{struct.__qualname__}: {', '.join(wrong)}")
     return sorted(lines)
+
+
+@pytest.mark.parametrize("module", MODULE_OF.values())
+def test_the_help_of_a_root_module_can_be_read(module: str) -> None:
+    text = pydoc.render_doc(importlib.import_module(module), renderer=pydoc.TextDoc())
+
+    assert 20 < len(text.splitlines()) < MOST_LINES
 
 
 @pytest.mark.parametrize("package", MODULE_OF)

@@ -4,12 +4,11 @@
     response = await model.complete(ModelRequest(model=model.name, items=[Item.user("Hi")]))
 
 A model can be used on its own, and it implements the model ports of agentkit-loop, with an event
-loop and without one. `EncoderFactory`, `FailureClassifier` and `ServiceTierReader` describe what a
-projection may have besides the methods that it must have.
+loop and without one. `FailureClassifier` and `ServiceTierReader` describe what a projection may
+have besides the methods that it must have.
 """
 
 from agentkit_providers.model._optional_members import (
-    EncoderFactory,
     FailureClassifier,
     ServiceTierReader,
 )
@@ -17,7 +16,6 @@ from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
 
 __all__ = [
     "BlockingHttpSession",
-    "EncoderFactory",
     "FailureClassifier",
     "HttpSession",
     "ServiceTierReader",

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agentkit_core import AgentkitError, ModelRequest, ProviderFailure
-from agentkit_core.provider import Projection, ResponseDecoder, WireRequest
+from agentkit_core.provider import (
+    IncrementalProjection,
+    Projection,
+    ResponseDecoder,
+    WireRequest,
+)
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.model._auth import KeyRing, KeySource
 from agentkit_providers.model._headers import (
@@ -20,7 +25,6 @@ from agentkit_providers.model._headers import (
     secrets_in,
 )
 from agentkit_providers.model._optional_members import (
-    EncoderFactory,
     FailureClassifier,
     ServiceTierReader,
 )
@@ -90,7 +94,7 @@ class CallBuilder:
     def encode_of_conversation(self) -> Encode:
         """What writes the requests of one conversation: an encoder of its own, where possible."""
         projection = self.projection
-        if isinstance(projection, EncoderFactory):
+        if isinstance(projection, IncrementalProjection):
             return projection.encoder().encode
         return projection.encode
 

@@ -31,8 +31,9 @@ class HttpModel:
     Args:
         model: The model's id, as its provider names it.
         endpoint: Where the model is served.
-        projection: How its protocol is written and read. Optional methods are described in
-            `agentkit_providers.model`: `EncoderFactory`, `FailureClassifier`, `ServiceTierReader`.
+        projection: How its protocol is written and read. Optional methods are described by
+            `IncrementalProjection` of `agentkit_core.provider`, and by `FailureClassifier` and
+            `ServiceTierReader` of `agentkit_providers.model`.
         api_key: The key, or a callable that returns it. None reads the endpoint's environment
             variables, at the first request.
         base_url: Replaces the endpoint's.

@@ -1,6 +1,7 @@
 """What a projection may have besides `encode` and `decoder`. `HttpModel` uses it where it is there.
 
-A projection needs no base class: a method of the right name and signature is enough.
+A projection needs no base class: a method of the right name and signature is enough. That a
+projection makes encoders is `agentkit_core.provider.IncrementalProjection`.
 """
 
 from __future__ import annotations
@@ -9,19 +10,6 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from agentkit_core import MetadataMap, ProviderFailure
-from agentkit_core.provider import RequestEncoder
-
-
-@runtime_checkable
-class EncoderFactory(Protocol):
-    """A projection that makes an encoder for each conversation."""
-
-    def encoder(self) -> RequestEncoder:
-        """Make an encoder that may keep what it wrote of the history for the next request.
-
-        Without this method, a session encodes the whole history for every request.
-        """
-        ...
 
 
 @runtime_checkable
