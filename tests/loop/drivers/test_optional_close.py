@@ -69,7 +69,7 @@ class _Opened:
         self.model = model
 
     def respond(self, request: ModelRequest, /) -> Any:
-        batches = iter([(self.model.started(),), *self.model.answer(request).batches])
+        batches = iter([(self.model.start_event(),), *self.model.answer(request).batches])
         self.model.responses.append(self.model.kind(batches))
         return self.model.responses[-1]
 

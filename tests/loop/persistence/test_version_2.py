@@ -11,8 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentkit_core import ApprovalRequest, ToolCall
-from agentkit_loop import WaitingForApproval, decode_state, encode_state
+from agentkit_core import ApprovalRequest, SessionId, ToolCall, Transcript
+from agentkit_loop import (
+    Agent,
+    AwaitingInput,
+    Closed,
+    WaitingForApproval,
+    decode_state,
+    encode_state,
+)
 from agentkit_loop.events import ApprovalRequired
 from agentkit_loop.kernel import (
     CallState,
@@ -29,6 +36,9 @@ from agentkit_loop.kernel import (
 )
 from agentkit_loop.persistence._snapshot import Report, decode_head
 from agentkit_loop.ports import LogEntry, Saved
+from agentkit_loop.stores import MemoryStore
+from agentkit_loop.testing import ManualClock, ScriptedModel
+from agentkit_tools_core import tool
 
 STATES = Path(__file__).parents[1] / "states"
 
@@ -148,3 +158,70 @@ def test_an_event_that_was_not_reported_has_the_call_that_it_is_about() -> None:
                 names.add(report.event.request.call.name)
 
     assert names == {"read", "write"}
+
+
+# sessions go on from what was stored
+
+
+@tool
+def read(patched: int = 0, changed: bool = False) -> str:
+    """Read."""
+    return "read"
+
+
+@tool(needs_approval=True)
+def write(patched: int = 0, changed: bool = False) -> str:
+    """Write."""
+    return "written"
+
+
+def stored(line: dict[str, Any]) -> tuple[SessionId, MemoryStore]:
+    store, log = MemoryStore(), msgspec.convert(line["log"], tuple[LogEntry, ...])
+    session_id = SessionId(line["head"]["state"]["session_id"])
+    store.save_blocking(session_id, seq=1, head=json.dumps(line["head"]).encode(), log=log)
+    return session_id, store
+
+
+def agent() -> Agent:
+    answers = [lambda request: "done"] * 50
+    return Agent(model=ScriptedModel(*answers), tools=[read, write], clock=ManualClock(9_000))
+
+
+@pytest.mark.parametrize("line", lines("v2_heads.jsonl"), ids=lambda line: line["seed"])
+def test_a_stored_session_goes_on_to_its_end_without_an_event_loop(line: dict[str, Any]) -> None:
+    session_id, store = stored(line)
+    with agent().session_blocking(session_id=session_id, store=store) as session:
+        for _ in range(50):
+            status = session.next()
+            if isinstance(status, WaitingForApproval):
+                for request in status.requests:
+                    if request in session.pending_approvals:
+                        session.approve(request.id, call_id=request.call.id, answer="yes")
+            if isinstance(status, AwaitingInput | Closed):
+                break
+        else:
+            pytest.fail(f"it does not come to rest, and is {status}")
+        transcript = Transcript(session.transcript)
+
+    assert transcript.open_calls == ()
+    saved = store.load_blocking(session_id)
+    assert saved is not None
+    assert decode_head(saved).state.transcript == transcript
+
+
+@pytest.mark.parametrize("line", lines("v2_heads.jsonl"), ids=lambda line: line["seed"])
+async def test_a_stored_session_goes_on_to_its_end_on_an_event_loop(line: dict[str, Any]) -> None:
+    session_id, store = stored(line)
+    async with agent().session(session_id=session_id, store=store) as session:
+        for _ in range(50):
+            status = await session.next()
+            if isinstance(status, WaitingForApproval):
+                for request in status.requests:
+                    if request in session.pending_approvals:
+                        session.approve(request.id, call_id=request.call.id, answer="yes")
+            if isinstance(status, AwaitingInput | Closed):
+                break
+        else:
+            pytest.fail(f"it does not come to rest, and is {status}")
+
+        assert Transcript(session.transcript).open_calls == ()

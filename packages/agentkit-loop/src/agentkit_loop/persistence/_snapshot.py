@@ -144,7 +144,7 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[Any], *, is_head: bool) -> 
                 f"read it with a newer agentkit-loop",
             )
         if version < STATE_VERSION:
-            data = _upgraded(data, version, is_head=is_head)
+            data = _upgrade_json(data, version, is_head=is_head)
         return decoder.decode(data)
     except RecursionError as error:
         raise RecordError("state", "it is nested too deeply") from error
@@ -158,7 +158,7 @@ def _version_of(data: bytes, *, is_head: bool) -> int:
     return _STATE_VERSION_ALONE.decode(data).version
 
 
-def _upgraded(data: bytes, version: int, *, is_head: bool) -> bytes:
+def _upgrade_json(data: bytes, version: int, *, is_head: bool) -> bytes:
     whole = msgspec.json.decode(data)
     if is_head:
         whole["reports"] = whole.pop("told", [])

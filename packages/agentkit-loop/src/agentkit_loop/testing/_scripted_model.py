@@ -163,7 +163,7 @@ class ScriptedModel:
             return _reply(ProviderFailure(kind=FailureKind.INVALID_REQUEST, message=text), request)
         return _reply(self._script[at], request)
 
-    def started(self) -> ResponseStarted:
+    def start_event(self) -> ResponseStarted:
         """Return the event with which each answer begins."""
         return ResponseStarted(Provenance("scripted", "scripted", self._name))
 
@@ -179,7 +179,7 @@ class _Conversation:
         reply = self._model.answer(request)
         self._model.open_responses += 1
         try:
-            yield (self._model.started(),)
+            yield (self._model.start_event(),)
             for batch in reply.batches:
                 await checkpoint()
                 yield batch
@@ -200,7 +200,7 @@ class _BlockingConversation:
         reply = self._model.answer(request)
         self._model.open_responses += 1
         try:
-            yield (self._model.started(),)
+            yield (self._model.start_event(),)
             yield from reply.batches
             if reply.hangs:
                 raise RuntimeError("an answer with hangs=True needs an event loop; use `open`")
