@@ -1,4 +1,4 @@
-"""Crashing: a conversation of three rounds, and a world that dies at a chosen point of it.
+"""A conversation of three rounds, and a world whose process dies at a chosen point of it.
 
     round 1   charge      plain                      a
               look        read only                  b
@@ -9,8 +9,8 @@
     round 3   approved    needs approval             g
               tidy        idempotent                 h
 
-Then the model says that it is done, and in the end that it has noted what came of `e`.
-Everything that outlives a process is in a `World`; an agent and a session are of one process.
+Then the model says that it is done, and in the end that it has read the result of `e`.
+Everything that outlives a process is in a `World`; an agent and a session belong to one process.
 """
 
 from __future__ import annotations
@@ -59,20 +59,20 @@ AnyStore = MemoryStore | FileStore | SqliteStore
 
 
 class Crash(BaseException):
-    """The process is dead: nothing that it still does has any effect."""
+    """The process is dead: what it still does has no effect."""
 
 
 class World(Protocol):
-    """What is outside of the process."""
+    """What outlives the process."""
 
     def point(self, where: str) -> None:
-        """A moment at which the process may die."""
+        """Pass a moment at which the process may die."""
 
-    def did(self, call_id: str) -> None:
-        """A tool has done what cannot be undone."""
+    def act(self, call_id: str) -> None:
+        """Do, as a tool, what cannot be undone."""
 
-    def told(self, envelope: Envelope) -> None:
-        """A reporter was told."""
+    def report(self, envelope: Envelope) -> None:
+        """Take an envelope, as a reporter."""
 
 
 class Remembering:
@@ -92,10 +92,10 @@ class Remembering:
         if self.is_dead:
             raise Crash(where)
 
-    def did(self, call_id: str) -> None:
+    def act(self, call_id: str) -> None:
         self.done.append(call_id)
 
-    def told(self, envelope: Envelope) -> None:
+    def report(self, envelope: Envelope) -> None:
         tag = str(type(envelope.event).__struct_config__.tag)
         self.point(f"before {tag}")
         self.envelopes.append(envelope)
@@ -110,28 +110,28 @@ class Remembering:
 class Dying:
     """A store whose process may die before and after each save."""
 
-    def __init__(self, kept: AnyStore, world: World) -> None:
-        self._kept = kept
+    def __init__(self, store: AnyStore, world: World) -> None:
+        self._store = store
         self._world = world
 
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
-        return self._kept.load_blocking(session_id)
+        return self._store.load_blocking(session_id)
 
     def save_blocking(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
         self._world.point("before a save")
-        self._kept.save_blocking(session_id, seq=seq, head=head, log=log)
+        self._store.save_blocking(session_id, seq=seq, head=head, log=log)
         self._world.point("after a save")
 
     async def load(self, session_id: SessionId, /) -> Saved | None:
-        return await self._kept.load(session_id)
+        return await self._store.load(session_id)
 
     async def save(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
         self._world.point("before a save")
-        await self._kept.save(session_id, seq=seq, head=head, log=log)
+        await self._store.save(session_id, seq=seq, head=head, log=log)
         self._world.point("after a save")
 
 
@@ -151,7 +151,7 @@ def agent_in(world: World, *, waits: bool = False) -> Agent:
     return Agent(
         model=ScriptedModel(*[answer] * _MOST_STEPS),
         tools=_tools(world, waits=waits),
-        reporters=[world.told],
+        reporters=[world.report],
         clock=ManualClock(),
         jitter=lambda: 0.0,
     )
@@ -161,7 +161,7 @@ def _tools(world: World, *, waits: bool) -> list[FunctionTool[..., object]]:
     def act(context: ToolContext) -> str:
         name = context.request.call_id
         world.point(f"before {name}")
-        world.did(name)
+        world.act(name)
         world.point(f"after {name}")
         if name == FAILING:
             raise ValueError("spoilt")
@@ -221,7 +221,7 @@ def _goes_on(session: Session | BlockingSession, step: SessionStatus) -> bool:
 
 
 def started_in(store: AnyStore) -> frozenset[str]:
-    """The calls that had begun and were not answered, as far as a process left word of them."""
+    """The calls that, as far as a process has saved, had begun and had no result."""
     saved = store.load_blocking(NAME)
     if saved is None:
         return frozenset()
@@ -231,17 +231,17 @@ def started_in(store: AnyStore) -> frozenset[str]:
 
 
 def check_transcript(items: Sequence[Item]) -> None:
-    """Check the history that is left in the end: every call and one result of each."""
+    """Check the history at the end: every call and one result of each."""
     assert Transcript(items).open_calls == ()
-    assert [one.id for item in items for one in item.tool_calls] == list(CALLS)
-    assert [one.call_id for item in items for one in item.tool_results] == list(CALLS)
+    assert [call.id for item in items for call in item.tool_calls] == list(CALLS)
+    assert [result.call_id for item in items for result in item.tool_results] == list(CALLS)
     assert [item.text for item in items if item.kind == "user"] == ["go"]
     assert next(item.text for item in items if item.text.startswith("text")) == "text 3"
     assert sum(item.kind == "notification" for item in items) == 1
 
 
 def check_log(store: AnyStore, items: Sequence[Item]) -> None:
-    """Check that what is stored, piece by piece, makes the transcript."""
+    """Check that the entries of the stored log make the transcript."""
     saved = store.load_blocking(NAME)
     assert saved is not None
     assert not any(entry.rewrite for entry in saved.log)
@@ -249,7 +249,7 @@ def check_log(store: AnyStore, items: Sequence[Item]) -> None:
 
 
 def check_effects(done: Sequence[str], unknown: frozenset[str]) -> None:
-    """Check what the tools did: each once, unless it may be repeated or nobody can know."""
+    """Check what the tools did: each once, unless it may be repeated or the outcome is unknown."""
     times = Counter(done)
     for call_id in CALLS:
         if call_id in REPEATABLE:
@@ -261,25 +261,27 @@ def check_effects(done: Sequence[str], unknown: frozenset[str]) -> None:
 
 
 def check_events(envelopes: Sequence[Envelope], unknown: frozenset[str]) -> None:
-    """Check what was told: nothing is missing, and what was told twice is the same.
+    """Check what was reported: nothing is missing, and what was reported twice is the same.
 
     Args:
         envelopes: From all processes, in order.
-        unknown: The calls of which nobody can know whether they did anything.
+        unknown: The calls whose outcome is unknown.
     """
     events: dict[int, Event] = {}
     for envelope in envelopes:
         if envelope.number is not None:
             event = events.setdefault(envelope.number, envelope.event)
             assert event == envelope.event, f"two events have number {envelope.number}"
-    assert sorted(events) == list(range(1, len(events) + 1)), "some events were never told"
-    told = [events[number] for number in sorted(events)]
-    turns = [type(one) for one in told if isinstance(one, TurnStarted | TurnFinished)]
+    assert sorted(events) == list(range(1, len(events) + 1)), "some events were never reported"
+    reported = [events[number] for number in sorted(events)]
+    turns = [type(event) for event in reported if isinstance(event, TurnStarted | TurnFinished)]
     assert turns == [TurnStarted, TurnFinished] * (len(turns) // 2)
-    assert [one.call.id for one in told if isinstance(one, ToolCallRequested)] == list(CALLS)
-    results = [one for one in told if isinstance(one, ToolResultReceived)]
-    assert sorted(one.call_id for one in results) == list(CALLS)
-    lost = [one for one in results if one.result.failure is ToolFailure.OUTCOME_UNKNOWN]
-    assert {one.call_id for one in lost} == unknown
-    failed = {one.call_id for one in results if one.result.is_error}
+    requested = [event.call.id for event in reported if isinstance(event, ToolCallRequested)]
+    assert requested == list(CALLS)
+    results = [event for event in reported if isinstance(event, ToolResultReceived)]
+    assert sorted(event.call_id for event in results) == list(CALLS)
+    failures = {event.call_id: event.result.failure for event in results}
+    lost = {name for name, why in failures.items() if why is ToolFailure.OUTCOME_UNKNOWN}
+    assert lost == unknown
+    failed = {event.call_id for event in results if event.result.is_error}
     assert failed == unknown | {FAILING}

@@ -1,4 +1,4 @@
-"""Streams of deltas: such as fit, and such as no decoder should give."""
+"""Streams of deltas: those that fit, and those that no decoder should produce."""
 
 from functools import cache
 
@@ -101,7 +101,7 @@ def _growth(draw: st.DrawFn, part_id: PartId, part: Part) -> Delta:
 def any_deltas() -> SearchStrategy[list[Delta]]:
     """Any stream at all: ids that are unknown, repeated or closed, kinds that do not match."""
     part_ids = st.sampled_from(["p0", "p1", "p2"]).map(PartId)
-    one: SearchStrategy[Delta] = st.one_of(
+    any_delta: SearchStrategy[Delta] = st.one_of(
         st.builds(BeginPart, part_ids, opening_parts()),
         st.builds(AppendText, part_ids, texts()),
         st.builds(AppendBytes, part_ids, st.binary(max_size=5)),
@@ -109,4 +109,4 @@ def any_deltas() -> SearchStrategy[list[Delta]]:
         st.builds(SetMetadata, part_ids, json_objects()),
         st.builds(CommitPart, opening_parts(), st.none() | part_ids),
     )
-    return st.lists(one, max_size=12)
+    return st.lists(any_delta, max_size=12)

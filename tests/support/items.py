@@ -1,4 +1,4 @@
-"""Parts, items, histories and targets: tidy ones, and such as storage and crashes leave behind."""
+"""Parts, items, histories and targets: regular ones, and what storage and crashes leave behind."""
 
 from decimal import Decimal
 from functools import cache
@@ -69,7 +69,7 @@ def values(text: SearchStrategy[str]) -> SearchStrategy[JsonValue]:
     return st.one_of(
         st.sampled_from([None, True, 0, 2**70, 1.5, [], {}, {"a": [1, {"b": None}]}]),
         text,
-        st.builds(lambda key, one: {key: one}, text, text),
+        st.builds(lambda key, value: {key: value}, text, text),
     )
 
 
@@ -103,8 +103,8 @@ def usages() -> SearchStrategy[Usage]:
 @cache
 def metadata() -> SearchStrategy[MetadataMap]:
     """Metadata of several owners, mostly none."""
-    one = st.sampled_from(["QUJD", " ", True, {"a": [None]}])
-    return st.one_of(st.builds(dict), st.dictionaries(st.sampled_from(KEYS), one, max_size=2))
+    value = st.sampled_from(["QUJD", " ", True, {"a": [None]}])
+    return st.one_of(st.builds(dict), st.dictionaries(st.sampled_from(KEYS), value, max_size=2))
 
 
 @cache
@@ -151,7 +151,7 @@ def tool_calls(
         ToolCall,
         ids.map(ToolCallId),
         st.just("look") if names is None else names,
-        st.builds(lambda key, one: {key: one}, text, values(text)),
+        st.builds(lambda key, value: {key: value}, text, values(text)),
         st.none() | text,
         st.none() | st.just("not valid JSON"),
         metadata=metadata(),
@@ -284,7 +284,10 @@ def tidy_histories(draw: st.DrawFn, max_size: int = 5) -> list[Item]:
             answers = draw(st.lists(_answer(), min_size=len(calls), max_size=len(calls)))
             history.append(
                 Item.tool(
-                    *(replace(one, call_id=at) for one, at in zip(answers, calls, strict=True))
+                    *(
+                        replace(answer, call_id=at)
+                        for answer, at in zip(answers, calls, strict=True)
+                    )
                 )
             )
     return history
@@ -351,5 +354,5 @@ def targets() -> SearchStrategy[Target]:
 
 
 def money(amount: str, currency: str = "USD") -> CostUsage:
-    """So much of one currency."""
+    """An amount of one currency."""
     return CostUsage({currency: Decimal(amount)})

@@ -7,7 +7,7 @@ What outlives a child is in one folder:
 
     store     the session
     effects   a line for each thing that a tool did
-    told      a line for each envelope
+    reported  a line for each envelope
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ class OnDisk:
     def __init__(self, folder: Path, watcher: int) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         self._effects = os.open(folder / "effects", flags)
-        self._told = os.open(folder / "told", flags)
+        self._reported = os.open(folder / "reported", flags)
         self._watcher = watcher
 
     def point(self, where: str) -> None:
         os.write(self._watcher, b".")
 
-    def did(self, call_id: str) -> None:
+    def act(self, call_id: str) -> None:
         os.write(self._effects, f"{call_id}\n".encode())
         os.fsync(self._effects)
 
-    def told(self, envelope: Envelope) -> None:
+    def report(self, envelope: Envelope) -> None:
         self.point("before")
         # A line that a kill cuts short must not spoil the next one.
-        os.write(self._told, b"\n" + to_json(envelope) + b"\n")
+        os.write(self._reported, b"\n" + to_json(envelope) + b"\n")
         self.point("after")
 
 
@@ -96,7 +96,7 @@ def effects_in(folder: Path) -> list[str]:
 
 
 def envelopes_in(folder: Path) -> list[Envelope]:
-    path = folder / "told"
+    path = folder / "reported"
     lines = path.read_bytes().splitlines() if path.exists() else []
     # An envelope whose line was cut short by a kill counts as not delivered.
     return [from_json(line, Envelope) for line in lines if _is_json(line)]
@@ -143,8 +143,8 @@ def _carry_out(order: Order) -> Outcome:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     os.close(watched)
-    with os.fdopen(failed, encoding="utf-8") as told:
-        error = told.read()
+    with os.fdopen(failed, encoding="utf-8") as errors:
+        error = errors.read()
     return Outcome(os.WIFSIGNALED(status), points, error)
 
 
