@@ -107,7 +107,7 @@ class Chunk(Struct, rename="camel", gc=False):
     """One response of a stream.
 
     Attributes:
-        usage_metadata: Read when it is wanted: it comes with every chunk, and the last one stands.
+        usage_metadata: Not decoded here: every chunk has it, and only the last one is used.
     """
 
     candidates: list[Candidate] | None = None

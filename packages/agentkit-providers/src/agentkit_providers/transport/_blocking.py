@@ -35,7 +35,7 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
     now = time.monotonic
     client = client or blocking_client()
     reading = Reading(call, now())
-    watched, feed = reading.watched, reading.feed
+    watched, feed = reading.limits.watched, reading.feed
     response: httpx.Response | None = None
     chunks: Iterator[bytes] = iter(())
     failed: Batch = ()
@@ -62,7 +62,7 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
             if events:
                 yield events
             if watched and not reading.ended:
-                deadline = reading.deadline()
+                deadline = reading.limits.deadline()
                 if deadline is not None and now() >= deadline.at:
                     failed = reading.end_with_timeout(deadline.limit)
         last = failed or reading.finish()
@@ -84,7 +84,7 @@ def _send(client: httpx.Client, call: Call, reading: Reading) -> httpx.Response:
             call.url,
             content=call.body,
             headers=call.headers,
-            extensions={"timeout": reading.limits, "trace": trace.record},
+            extensions={"timeout": reading.limits.http, "trace": trace.record},
         )
         try:
             return client.send(request, stream=True, follow_redirects=False)

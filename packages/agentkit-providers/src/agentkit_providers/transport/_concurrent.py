@@ -80,7 +80,7 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     now = time.monotonic
     client = client or await concurrent_client()
     reading = Reading(call, now())
-    watched, feed = reading.watched, reading.feed
+    watched, feed = reading.limits.watched, reading.feed
     response: httpx.Response | None = None
     chunks = _no_chunks()
     failed: Batch = ()
@@ -134,7 +134,7 @@ async def _send(client: httpx.AsyncClient, call: Call, reading: Reading) -> http
             call.url,
             content=call.body,
             headers=call.headers,
-            extensions={"timeout": reading.limits, "trace": trace.record_async},
+            extensions={"timeout": reading.limits.http, "trace": trace.record_async},
         )
         if isinstance(request.stream, httpx.AsyncByteStream):
             request.stream = _Body(call.body)
@@ -194,7 +194,7 @@ async def _in_time(reading: Reading, awaited: Awaitable[T]) -> T:
     Raises:
         _Overdue: One of these limits passed.
     """
-    deadline = reading.deadline()
+    deadline = reading.limits.deadline()
     if deadline is None:
         return await awaited
     with anyio.move_on_after(deadline.at - time.monotonic()):

@@ -6,7 +6,7 @@ from __future__ import annotations
 class ConnectionTrace:
     """Records what the HTTP client does with one request; its methods are trace functions.
 
-    Of a client that does not trace, no connection is taken for reused.
+    If a client does not trace, no connection counts as reused.
     """
 
     def __init__(self) -> None:

@@ -1,18 +1,7 @@
-"""What the transports decide without doing I/O: how long to wait, and how a response ends.
+"""What the transports decide without doing I/O: what bytes mean, and how a response ends.
 
 A transport hands the bytes that it reads to a `Reading`, which returns batches of events. Whatever
 goes wrong on the network becomes the last event of the response.
-
-    limit          counts                                          checked by
-    connect_s      until the connection is open                    the HTTP client
-    first_byte_s   from the sent request to the response's head    the HTTP client
-    idle_s         between two reads of a streamed body            the HTTP client
-    no_content_s   between two pieces of content                   `Reading.deadline`
-    total_s        the whole call                                  `Reading.deadline`
-
-For a server that sends its headers at once and then thinks, `idle_s` counts from the headers on;
-most such servers send comments meanwhile. A client with a transport that is not httpx's own may
-read its limits only once; there `first_byte_s` is also the limit for the body.
 """
 
 from __future__ import annotations
@@ -20,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -42,10 +31,10 @@ from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._network_errors import (
     is_closed_connection,
     is_connect_error,
-    is_connect_timeout,
     is_not_http,
     network_failure,
 )
+from agentkit_providers.transport._wait_limits import WaitLimits
 
 MAX_ERROR_BODY: Final = 64 * 1024
 """How much of an error response is read, in bytes."""
@@ -61,18 +50,6 @@ _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 _NOT_CONTENT: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
 
 Events = tuple[ModelEvent, ...]
-
-
-class Deadline(NamedTuple):
-    """When one of the limits passes that the HTTP client does not check.
-
-    Attributes:
-        at: On the transport's monotonic clock, in seconds.
-        limit: The field of `Timeouts`.
-    """
-
-    at: float
-    limit: str
 
 
 class Reading:
@@ -91,24 +68,11 @@ class Reading:
         self._inflate: zlib._Decompress | None = None
         self._has_content = False
         self._has_head = False
-        self._content_at = now
-        self._total_at = None if call.timeouts.total_s is None else now + call.timeouts.total_s
         self.ended = False
         """Whether the last event has been returned."""
-        self.watched = call.timeouts.total_s is not None or call.timeouts.no_content_s is not None
-        """Whether there are limits that the HTTP client does not check."""
-        self.limits: dict[str, float | None] = {
-            "connect": self._shortest(call.timeouts.connect_s),
-            "pool": self._shortest(call.timeouts.first_byte_s),
-            "write": self._shortest(call.timeouts.first_byte_s),
-            "read": self._shortest(call.timeouts.first_byte_s),
-        }
-        """The HTTP client's limits in seconds. The client must get this very dict: it looks a limit
-        up when a phase begins, and `take_head` changes the limit for reading."""
-
-    def _shortest(self, limit_s: float | None) -> float | None:
-        limits = (limit_s, self._call.timeouts.total_s)
-        return min((limit for limit in limits if limit is not None), default=None)
+        self.limits = WaitLimits(call.timeouts, now)
+        """How long to wait."""
+        self._watched = self.limits.watched
 
     def take_head(self, status: int, headers: Mapping[str, str], now: float) -> bool:
         """Take the head of the response.
@@ -122,7 +86,7 @@ class Reading:
             Whether the body is a model's response; else it goes to `end_with_error_response`.
         """
         self._has_head = True
-        self._content_at = now
+        self.limits.take_head(now)
         self._request_id = next(
             (headers[name] for name in REQUEST_ID_HEADERS if name in headers), None
         )
@@ -135,10 +99,7 @@ class Reading:
         streamed = {"text/event-stream": True, "application/json": False}.get(
             kind, self._call.streamed
         )
-        limits = self._call.timeouts
-        self.limits["read"] = self._shortest(limits.idle_s if streamed else limits.first_byte_s)
-        if limits.no_content_s is not None and self.limits["read"] is not None:
-            self.limits["read"] = min(self.limits["read"], limits.no_content_s)
+        self.limits.take_body(streamed=streamed)
         self._decoder = self._call.decoder(streamed)
         self._feed = self._inflating(self._decoder)
         return True
@@ -148,7 +109,7 @@ class Reading:
 
         Args:
             chunk: The bytes as they came from the network, compressed or not.
-            now: The transport's clock; used only where `watched`.
+            now: The transport's clock; used only where `limits.watched`.
 
         Returns:
             The events that the bytes complete; often none.
@@ -159,10 +120,10 @@ class Reading:
         last = type(events[-1])
         if last is ResponseFinished or last is ResponseFailed:
             return self._complete(events)
-        matters = self.watched or not self._has_content
+        matters = self._watched or not self._has_content
         if matters and any(type(event) not in _NOT_CONTENT for event in events):
             self._has_content = True
-            self._content_at = now
+            self.limits.take_content(now)
         return events
 
     def _inflating(self, decoder: ResponseDecoder) -> Callable[[bytes], Events]:
@@ -215,15 +176,6 @@ class Reading:
             body = body.replace(secret.encode(), REDACTED.encode())
         return self._fail(self._call.classify(status, headers, body))
 
-    def deadline(self) -> Deadline | None:
-        """The next of the limits that the HTTP client does not check; None where there is none."""
-        no_content_s = self._call.timeouts.no_content_s
-        total = None if self._total_at is None else Deadline(self._total_at, "total_s")
-        if no_content_s is None or not self._has_head:
-            return total
-        content = Deadline(self._content_at + no_content_s, "no_content_s")
-        return content if total is None else min(content, total)
-
     def end_with_timeout(self, limit: str) -> Events:
         """End a response for which a limit passed.
 
@@ -274,7 +226,7 @@ class Reading:
         if kind is None:
             raise error
         if kind is FailureKind.TIMEOUT:
-            return self.end_with_timeout(self._passed_limit(error, now))
+            return self.end_with_timeout(self.limits.passed(error, now))
         if kind is FailureKind.CONNECTION:
             if self._has_content:
                 kind = FailureKind.STREAM_CUT
@@ -293,18 +245,6 @@ class Reading:
                 retryable=kind in RETRYABLE_KINDS,
             )
         )
-
-    def _passed_limit(self, error: Exception, now: float) -> str:
-        """Which limit passed, where the HTTP client reports a timeout."""
-        ours = self.deadline()
-        if ours is not None and now >= ours.at - 0.001:
-            return ours.limit
-        if is_connect_timeout(error):
-            return "connect_s"
-        if not self._has_head:
-            return "first_byte_s"
-        limits = self._call.timeouts
-        return "idle_s" if self.limits["read"] == limits.idle_s else "first_byte_s"
 
     def _host(self) -> str:
         parts = urlsplit(self._call.url)
