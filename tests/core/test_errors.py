@@ -97,11 +97,11 @@ def test_an_error_survives_pickling(error: AgentkitError, facts: list[str]) -> N
 
 @errors
 def test_an_error_can_be_written_as_json(error: AgentkitError, facts: list[str]) -> None:
-    written = json.loads(json.dumps(error.to_json()))
+    data = json.loads(json.dumps(error.to_json()))
 
-    assert written["type"] == type(error).__name__
-    assert written["message"] == str(error)
-    assert set(written["details"]) == {name for name in vars(error) if name[0] != "_"}
+    assert data["type"] == type(error).__name__
+    assert data["message"] == str(error)
+    assert set(data["details"]) == {name for name in vars(error) if name[0] != "_"}
 
 
 def test_facts_that_are_not_json_are_written_by_their_repr() -> None:

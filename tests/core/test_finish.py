@@ -18,7 +18,7 @@ def test_the_set_is_small_and_written_in_lower_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "kept"),
+    ("words", "remaining"),
     [
         (["stop", "", "stop", "length"], ["stop", "length"]),
         (["pause_turn"], ["pause_turn"]),
@@ -27,16 +27,16 @@ def test_the_set_is_small_and_written_in_lower_case() -> None:
     ],
 )
 def test_words_are_kept_once_in_their_order_and_no_words_leave_no_key(
-    words: list[str], kept: list[str] | None
+    words: list[str], remaining: list[str] | None
 ) -> None:
     metadata = with_native_reasons({"x.y": 1, KEY: ["old"]}, words)
 
-    assert metadata == ({"x.y": 1} if kept is None else {"x.y": 1, KEY: kept})
+    assert metadata == ({"x.y": 1} if remaining is None else {"x.y": 1, KEY: remaining})
 
 
-@pytest.mark.parametrize("kept", [None, [], "stop", 3, {"a": 1}, [1, None], [""]])
-def test_without_readable_words_the_normalised_one_stands_in(kept: JsonValue) -> None:
-    metadata = {} if kept is None else {KEY: kept}
+@pytest.mark.parametrize("remaining", [None, [], "stop", 3, {"a": 1}, [1, None], [""]])
+def test_without_readable_words_the_normalised_one_stands_in(remaining: JsonValue) -> None:
+    metadata = {} if remaining is None else {KEY: remaining}
 
     assert native_reasons(metadata) == ("completed",)
     assert native_reasons(metadata, FinishReason.MAX_TOKENS) == ("max_tokens",)
@@ -45,8 +45,8 @@ def test_without_readable_words_the_normalised_one_stands_in(kept: JsonValue) ->
 @given(json_objects(), st.lists(st.text(), min_size=1))
 def test_what_is_kept_is_what_is_read(metadata: dict[str, JsonValue], words: list[str]) -> None:
     before = dict(metadata)
-    kept = with_native_reasons(metadata, words)
-    said = tuple(dict.fromkeys(word for word in words if word))
+    remaining = with_native_reasons(metadata, words)
+    answer = tuple(dict.fromkeys(word for word in words if word))
 
-    assert native_reasons(kept, FinishReason.OTHER) == (said or ("other",))
+    assert native_reasons(remaining, FinishReason.OTHER) == (answer or ("other",))
     assert metadata == before

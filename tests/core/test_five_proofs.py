@@ -103,7 +103,7 @@ def written(item: Item) -> dict[str, Any]:
 def events_of(answer: list[dict[str, Any]], origin: Provenance = ORIGIN) -> list[ModelEvent]:
     """What the provider's words mean."""
     events: list[ModelEvent] = [ResponseStarted(origin)]
-    said, used = PartId("said"), PartId("used")
+    message, used = PartId("said"), PartId("used")
     begun = set[str]()
 
     def begin(part_id: PartId, part: Part) -> None:
@@ -116,8 +116,8 @@ def events_of(answer: list[dict[str, Any]], origin: Provenance = ORIGIN) -> list
             case {"think": text, "seal": seal}:
                 events.append(CommitPart(Reasoning(text, metadata={"fake_api.seal": seal})))
             case {"say": text}:
-                begin(said, Text(""))
-                events.append(AppendText(said, text))
+                begin(message, Text(""))
+                events.append(AppendText(message, text))
             case {"use": name, "id": call_id}:
                 begin(used, ToolCall(call_id, name))
             case {"args": text}:
@@ -160,10 +160,10 @@ class Stateful:
 
     def post(self, new: list[Any], previous: str | None) -> tuple[str, str]:
         self.sizes.append(len(new))
-        said = [*self.kept.get(previous or "", []), *new]
-        answer = f"heard {len(said)}"
+        text = [*self.kept.get(previous or "", []), *new]
+        answer = f"heard {len(text)}"
         name = f"resp-{len(self.kept)}"
-        self.kept[name] = [*said, answer]
+        self.kept[name] = [*text, answer]
         return name, answer
 
 
@@ -181,8 +181,8 @@ class StatefulSession:
             self.seen, self.previous = (), None
         new = items[len(self.seen) :]
         target = replace(TARGET, orphan_results=True)
-        told = [written(item) for item in sendable(new, target)]
-        name, answer = self.provider.post(told, self.previous)
+        events = [written(item) for item in sendable(new, target)]
+        name, answer = self.provider.post(events, self.previous)
         origin = replace(ORIGIN, response_id=name)
         words: list[dict[str, Any]] = [{"say": answer}, {"stop": "end", "in": 1, "out": 1}]
         item = fold_response(events_of(words, origin), strict=True).item

@@ -161,7 +161,7 @@ def test_every_golden_file_is_looked_at() -> None:
 
 def written(values: list[Any]) -> str:
     """A JSON list with one record a line."""
-    return "[\n" + ",\n".join(to_json(one).decode() for one in values) + "\n]\n"
+    return "[\n" + ",\n".join(to_json(value).decode() for value in values) + "\n]\n"
 
 
 if __name__ == "__main__" and "--write" in sys.argv:

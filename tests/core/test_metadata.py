@@ -20,9 +20,9 @@ def test_the_owner_is_what_stands_before_the_first_dot(key: str, owner: str) -> 
 
 
 def test_tools_and_providers_cannot_set_what_is_reserved() -> None:
-    given = {"agentkit.tool.not_started": True, "agentkit": 1, "x.y": 1, "agentkitten.a": 2}
+    value = {"agentkit.tool.not_started": True, "agentkit": 1, "x.y": 1, "agentkitten.a": 2}
 
-    assert foreign_metadata(given) == {"x.y": 1, "agentkitten.a": 2}
+    assert foreign_metadata(value) == {"x.y": 1, "agentkitten.a": 2}
 
 
 @given(json_objects(KEYS))

@@ -73,7 +73,7 @@ SPELLED: list[tuple[Part, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("part", "spelled"), SPELLED, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(("part", "spelled"), SPELLED, ids=lambda value: type(value).__name__)
 def test_a_part_has_one_spelling_and_reads_back_equal(part: Part, spelled: str) -> None:
     assert to_json(part).decode() == spelled
     assert from_json(spelled, Part) == part
@@ -86,7 +86,9 @@ def test_every_kind_of_part_is_tagged_by_its_kind() -> None:
     assert {type(part) for part, _ in SPELLED} == set(get_args(Part))
 
 
-@pytest.mark.parametrize("part", [part for part, _ in SPELLED], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "part", [part for part, _ in SPELLED], ids=lambda value: type(value).__name__
+)
 def test_a_part_cannot_be_changed(part: Part) -> None:
     with pytest.raises(AttributeError):
         part.metadata = {}  # type: ignore[misc]
@@ -117,7 +119,7 @@ def test_the_output_of_a_tool_holds_no_calls_and_no_results(inside: Part) -> Non
         PartsOutput((Text("a"), Media(Modality.IMAGE, "", Uri("u")), Structured(1))),
         FilesOutput((File(InlineBytes(b"x"), "text/plain", "a.txt"),)),
     ],
-    ids=lambda one: type(one).__name__,
+    ids=lambda value: type(value).__name__,
 )
 def test_any_form_of_output_reads_back_equal(output: ToolOutput) -> None:
     assert from_json(to_json(output), ToolOutput) == output

@@ -42,7 +42,7 @@ RECORDS: list[tuple[Any, st.SearchStrategy[Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("record", "values"), RECORDS, ids=lambda one: getattr(one, "__name__", "")
+    ("record", "values"), RECORDS, ids=lambda value: getattr(value, "__name__", "")
 )
 @given(data=st.data())
 def test_any_record_reads_back_equal(
@@ -108,10 +108,10 @@ def test_old_and_new_items_are_read_whether_fields_are_missing_null_or_unknown(
 def test_null_is_mended_in_parts_and_left_alone_in_what_they_hold() -> None:
     part = {"type": "structured", "value": {"metadata": None, "parts": None}, "metadata": None}
     stored = json.dumps({"items": [{"kind": "user", "parts": [part]}]})
-    held: JsonValue = {"metadata": None, "parts": None}
+    waiting: JsonValue = {"metadata": None, "parts": None}
 
-    assert from_json(stored, dict[str, list[Item]]) == {"items": [Item.user(Structured(held))]}
-    assert from_json(json.dumps(part), Part) == Structured(held)
+    assert from_json(stored, dict[str, list[Item]]) == {"items": [Item.user(Structured(waiting))]}
+    assert from_json(json.dumps(part), Part) == Structured(waiting)
 
 
 HOLOGRAM: JsonValue = {"type": "hologram", "beams": [{"type": "text", "text": "x"}]}
@@ -167,7 +167,7 @@ def test_json_that_looks_like_unknown_parts_is_left_alone() -> None:
         b"", b"{", b"\xff", b"[]", b'{"kind":"visitor"}', b'{"kind":"user","parts":[1]}',
         b'{"kind":"user","parts":{}}', b'{"kind":"user","metadata":3}', b"[" * 100_000,
     ],
-    ids=lambda one: one[:20].decode("latin1"),
+    ids=lambda value: value[:20].decode("latin1"),
 )  # fmt: skip
 @pytest.mark.parametrize("unknown_parts", [True, False])
 def test_what_is_no_record_is_refused_with_its_name(data: bytes, unknown_parts: bool) -> None:

@@ -44,10 +44,10 @@ def test_x01_what_the_provider_asks_for_is_a_minimum_and_a_longer_wait_is_not_wa
 def test_any_wait_is_between_what_was_asked_for_and_the_longest(
     attempt: int, jitter: float, retry_after_s: float | None
 ) -> None:
-    found = wait(attempt, jitter, retry_after_s)
+    result = wait(attempt, jitter, retry_after_s)
 
-    assert found is not None
-    assert max(2.0 ** (attempt - 1) / 2, retry_after_s or 0.0) <= found <= POLICY.max_wait_s
+    assert result is not None
+    assert max(2.0 ** (attempt - 1) / 2, retry_after_s or 0.0) <= result <= POLICY.max_wait_s
 
 
 def test_a_very_late_attempt_waits_no_longer_than_the_longest() -> None:

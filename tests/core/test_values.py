@@ -86,8 +86,8 @@ def test_a_record_is_a_struct_in_all_that_it_does() -> None:
     assert msgspec.structs.asdict(point) == {"x": 3}
     with pytest.raises(AttributeError):
         point.x = 1  # type: ignore[misc]
-    for written in (msgspec.json.encode(point), b'{"x":3,"type":"point"}'):
-        assert msgspec.json.decode(written, type=Point | Circle) == point
+    for data in (msgspec.json.encode(point), b'{"x":3,"type":"point"}'):
+        assert msgspec.json.decode(data, type=Point | Circle) == point
     packed = msgspec.msgpack.encode(Circle(1))
     assert msgspec.msgpack.decode(packed, type=Point | Circle) == Circle(1)
     assert msgspec.convert({"type": "point", "x": 3}, Point) == point
@@ -100,8 +100,8 @@ def test_a_string_enum_is_a_str_enum_in_all_that_it_does() -> None:
     assert [*Colour] == ["red", "blue"]
     assert f"{Colour.BLUE}" == "blue"
     assert pickle.loads(pickle.dumps(Colour.RED)) is Colour.RED
-    for written in (msgspec.json.encode(Colour.RED), b'"red"'):
-        assert msgspec.json.decode(written, type=Colour) is Colour.RED
+    for data in (msgspec.json.encode(Colour.RED), b'"red"'):
+        assert msgspec.json.decode(data, type=Colour) is Colour.RED
     assert msgspec.json.decode(b'{"blue":1}', type=dict[Colour, int]) == {Colour.BLUE: 1}
     with pytest.raises(msgspec.ValidationError, match="green"):
         msgspec.convert("green", Colour)

@@ -61,11 +61,11 @@ def test_o03_the_run_does_not_wait_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overflow", "kept"),
+    ("overflow", "remaining"),
     [(QueueOverflow.DROP_OLDEST, [1, 8, 9, 10]), (QueueOverflow.DROP_NEWEST, [1, 2, 3, 4])],
 )
 def test_o03_the_queue_is_bounded_and_says_what_it_dropped(
-    overflow: QueueOverflow, kept: list[int]
+    overflow: QueueOverflow, remaining: list[int]
 ) -> None:
     gate = Gate()
     report = BackgroundReporter(gate, capacity=3, overflow=overflow)
@@ -76,7 +76,7 @@ def test_o03_the_queue_is_bounded_and_says_what_it_dropped(
     gate.open.set()
     report.close()
 
-    assert [envelope.seq for envelope in gate.received] == kept
+    assert [envelope.seq for envelope in gate.received] == remaining
     assert report.dropped == 6
 
 
@@ -141,4 +141,4 @@ def test_a_reporter_that_was_closed_before_anything_was_told_starts_no_thread(
 @pytest.fixture(autouse=True)
 def no_thread_stays() -> Iterator[None]:
     yield
-    assert not [one for one in threading.enumerate() if one.name == "agentkit-reporter"]
+    assert not [value for value in threading.enumerate() if value.name == "agentkit-reporter"]

@@ -152,8 +152,8 @@ def test_o03_all_are_told_before_the_run_is_stopped() -> None:
 
 
 def test_a_guarded_reporter_keeps_its_policy_in_a_tee(caplog: pytest.LogCaptureFixture) -> None:
-    kept = GuardedReporter(Broken(), FailurePolicy.ACCUMULATE)
-    tell(TeeReporter(kept))
+    remaining = GuardedReporter(Broken(), FailurePolicy.ACCUMULATE)
+    tell(TeeReporter(remaining))
 
-    assert len(kept.take_errors()) == 3
+    assert len(remaining.take_errors()) == 3
     assert caplog.records == []

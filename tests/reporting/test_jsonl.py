@@ -88,10 +88,10 @@ def test_r02_a_line_has_this_shape() -> None:
 
 def test_r02_every_line_of_a_run_is_json_and_says_what_it_is() -> None:
     lines = told(*RUN).splitlines()
-    read: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    decoded: list[dict[str, Any]] = [json.loads(line) for line in lines]
 
-    assert [one["seq"] for one in read] == list(range(1, len(RUN) + 1))
-    assert [one["event"]["type"] for one in read] == [
+    assert [value["seq"] for value in decoded] == list(range(1, len(RUN) + 1))
+    assert [value["event"]["type"] for value in decoded] == [
         "turn_started",
         "items_appended",
         "content_delta",
@@ -99,7 +99,7 @@ def test_r02_every_line_of_a_run_is_json_and_says_what_it_is() -> None:
         "tool_result_received",
         "turn_finished",
     ]
-    assert {one["turn_id"] for one in read} == {"turn-1"}
+    assert {value["turn_id"] for value in decoded} == {"turn-1"}
 
 
 def test_r02_what_was_written_reads_back_as_the_same_events() -> None:
@@ -130,10 +130,10 @@ def test_z07_what_a_terminal_would_obey_is_escaped_though_json_need_not() -> Non
 
 @given(st.lists(st.text(st.characters(min_codepoint=0) | st.characters(categories=["Cs"]))))
 def test_w01_whatever_the_text_one_event_is_one_line(texts: list[str]) -> None:
-    written = told(*(Diagnostic(text) for text in texts))
+    data = told(*(Diagnostic(text) for text in texts))
 
-    assert written.count(b"\n") == len(texts)
-    assert [json.loads(line)["seq"] for line in written.split(b"\n")[:-1]] == [
+    assert data.count(b"\n") == len(texts)
+    assert [json.loads(line)["seq"] for line in data.split(b"\n")[:-1]] == [
         *range(1, len(texts) + 1)
     ]
 

@@ -76,15 +76,15 @@ HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 
 
 def shown(*events: Event, **options: bool | int) -> str:
-    written: list[str] = []
-    report = TextReporter(write=written.append, **options)  # type: ignore[arg-type]
+    data: list[str] = []
+    report = TextReporter(write=data.append, **options)  # type: ignore[arg-type]
     for envelope in enveloped(events):
         report(envelope)
-    return "".join(written)
+    return "".join(data)
 
 
 def text(part_id: PartId, *chunks: str) -> list[Delta]:
-    return [BeginPart(part_id, Text(text="")), *(AppendText(part_id, one) for one in chunks)]
+    return [BeginPart(part_id, Text(text="")), *(AppendText(part_id, chunk) for chunk in chunks)]
 
 
 def content(*deltas: Delta) -> ContentDelta:
@@ -101,13 +101,13 @@ DONE = ModelCallFinished(
 
 
 def test_text_is_written_as_it_comes() -> None:
-    written: list[str] = []
-    report = TextReporter(write=written.append)
-    begin, one, two = text(A, "Hello ", "Rome")
-    for envelope in enveloped([content(begin), content(one), content(two), DONE]):
+    data: list[str] = []
+    report = TextReporter(write=data.append)
+    begin, value, two = text(A, "Hello ", "Rome")
+    for envelope in enveloped([content(begin), content(value), content(two), DONE]):
         report(envelope)
 
-    assert written == ["Hello ", "Rome", "\n"]
+    assert data == ["Hello ", "Rome", "\n"]
 
 
 def test_a_file_is_flushed_at_each_event(capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,7 +265,7 @@ def approval(approval_id: str, kind: str, summary: str) -> ApprovalRequest:
 
 
 def test_approvals_are_told_with_the_id_that_answers_them() -> None:
-    asked = ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a"))
+    requests = ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a"))
     resolved = ApprovalResolved(
         approval_id=ApprovalId("tool.t:ab"),
         call_id=CALL,
@@ -273,7 +273,7 @@ def test_approvals_are_told_with_the_id_that_answers_them() -> None:
         patched=True,
     )
 
-    assert shown(asked, resolved).splitlines() == [
+    assert shown(requests, resolved).splitlines() == [
         "? delete /a [tool.t:ab]",
         "? approved, arguments changed [tool.t:ab]",
     ]

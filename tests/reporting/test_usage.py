@@ -69,10 +69,12 @@ def test_r03_a_call_counts_once_though_the_turn_sums_it_up_again() -> None:
 
 
 def test_r03_superseded_attempts_cost_as_well() -> None:
-    found = summary_of([*call(used(10, 1)), AttemptSuperseded(1, 1), *call(used(10, 5), attempt=2)])
+    result = summary_of(
+        [*call(used(10, 1)), AttemptSuperseded(1, 1), *call(used(10, 5), attempt=2)]
+    )
 
-    assert found.total.tokens == TokenUsage(input=20, output=6)
-    assert found.total.requests == 2
+    assert result.total.tokens == TokenUsage(input=20, output=6)
+    assert result.total.requests == 2
 
 
 def test_r03_usage_is_kept_per_turn_and_per_model() -> None:
@@ -84,13 +86,13 @@ def test_r03_usage_is_kept_per_turn_and_per_model() -> None:
     ]:
         for envelope in enveloped(call(usage, model=model), turn_id=TurnId(turn)):
             reporter(envelope)
-    found = reporter.summary()
+    result = reporter.summary()
 
-    assert {turn: usage.tokens.input for (_, turn), usage in found.turns.items()} == {
+    assert {turn: usage.tokens.input for (_, turn), usage in result.turns.items()} == {
         "turn-1": 3,
         "turn-2": 4,
     }
-    assert {model: usage.tokens.input for model, usage in found.models.items()} == {
+    assert {model: usage.tokens.input for model, usage in result.models.items()} == {
         "small": 5,
         "large": 2,
     }
@@ -103,15 +105,15 @@ def test_sessions_may_share_a_reporter() -> None:
     for pair in zip(ours, theirs, strict=True):
         for envelope in pair:
             reporter(envelope)
-    found = reporter.summary()
+    result = reporter.summary()
 
-    assert found.models["a"].tokens.input == 1
-    assert found.models["b"].tokens.input == 2
-    assert set(found.turns) == {(SESSION, "turn-1"), ("other", "turn-1")}
+    assert result.models["a"].tokens.input == 1
+    assert result.models["b"].tokens.input == 2
+    assert set(result.turns) == {(SESSION, "turn-1"), ("other", "turn-1")}
 
 
 def test_r03_money_is_kept_per_currency() -> None:
-    found = summary_of(
+    result = summary_of(
         [
             *call(used(1, 1, {"USD": Decimal("0.10")})),
             *call(used(1, 1, {"EUR": Decimal("0.25")})),
@@ -120,8 +122,8 @@ def test_r03_money_is_kept_per_currency() -> None:
         ]
     )
 
-    assert found.total.cost.amounts == {"USD": Decimal("0.30"), "EUR": Decimal("0.25")}
-    assert (found.total.priced_requests, found.total.requests) == (3, 4)
+    assert result.total.cost.amounts == {"USD": Decimal("0.30"), "EUR": Decimal("0.25")}
+    assert (result.total.priced_requests, result.total.requests) == (3, 4)
 
 
 def test_a_call_without_a_report_makes_the_sum_a_lower_bound() -> None:
@@ -131,12 +133,12 @@ def test_a_call_without_a_report_makes_the_sum_a_lower_bound() -> None:
 
 def test_the_models_that_tools_ask_are_kept_apart() -> None:
     result = ToolResult(call_id=ToolCallId("c"), output=TextOutput(""), usage=used(7, 7))
-    found = summary_of(
+    outcome = summary_of(
         [*call(used(1, 1)), ToolResultReceived(call_id=ToolCallId("c"), name="t", result=result)]
     )
 
-    assert found.total == used(1, 1)
-    assert found.tools == used(7, 7)
+    assert outcome.total == used(1, 1)
+    assert outcome.tools == used(7, 7)
 
 
 def test_a_call_whose_start_was_missed_is_named_by_who_answered() -> None:
@@ -165,8 +167,8 @@ def test_a_summary_does_not_change_later() -> None:
 def test_r03_turns_and_models_both_add_up_to_the_total(
     calls: list[tuple[str, int, int]],
 ) -> None:
-    found = summary_of([one for m, i, o in calls for one in call(used(i, o), model=m)])
+    result = summary_of([value for m, i, o in calls for value in call(used(i, o), model=m)])
 
-    for parts in (found.turns, found.models):
-        assert sum(parts.values(), Usage()) == found.total
-    assert found.total.tokens.input == (sum(i for _, i, _ in calls) if calls else None)
+    for parts in (result.turns, result.models):
+        assert sum(parts.values(), Usage()) == result.total
+    assert result.total.tokens.input == (sum(i for _, i, _ in calls) if calls else None)

@@ -20,12 +20,12 @@ def weather(city: str) -> str:
 
 def test_r04_after_a_tool_round_everyone_tells_the_same_story() -> None:
     call = ToolCall(id=ToolCallId("c1"), name="weather", input={"city": "Rome"})
-    lines, written = io.BytesIO(), io.StringIO()
+    lines, data = io.BytesIO(), io.StringIO()
     transcript, usage = TranscriptReporter(), UsageReporter()
     agent = Agent(
         model=ScriptedModel(call, "It is sunny."),
         tools=[weather],
-        reporters=[transcript, usage, JsonlReporter(lines), TextReporter(written)],
+        reporters=[transcript, usage, JsonlReporter(lines), TextReporter(data)],
     )
     with agent.session_blocking() as session:
         result = session.prompt("What is it like in Rome?")
@@ -38,7 +38,7 @@ def test_r04_after_a_tool_round_everyone_tells_the_same_story() -> None:
     events = [json.loads(line)["event"]["type"] for line in lines.getvalue().splitlines()]
     assert events[0] == "run_started"
     assert events[-2:] == ["turn_finished", "run_finished"]
-    shown = written.getvalue().splitlines()
+    shown = data.getvalue().splitlines()
     assert '> weather {"city":"Rome"}' in shown
     assert "< weather: sunny in Rome" in shown
     assert "It is sunny." in shown

@@ -38,9 +38,9 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def refused(given: dict[str, Any], schema: dict[str, Any] = SCHEMA) -> InvalidToolInput:
+def refused(value: dict[str, Any], schema: dict[str, Any] = SCHEMA) -> InvalidToolInput:
     with pytest.raises(InvalidToolInput) as caught:
-        validator(schema, tool="t")(given)
+        validator(schema, tool="t")(value)
     return caught.value
 
 
@@ -83,10 +83,10 @@ def test_what_fits_passes() -> None:
 
 
 def test_w29_a_tool_with_a_validator_is_not_run_with_what_does_not_fit() -> None:
-    made = SchemaTool(ToolSpec("t", "d", SCHEMA), lambda *_: "ran", validate=validator(SCHEMA))
+    created = SchemaTool(ToolSpec("t", "d", SCHEMA), lambda *_: "ran", validate=validator(SCHEMA))
 
-    assert call_tool(made, {"n": "x"}).result.failure is ToolFailure.INVALID_INPUT
-    assert not call_tool(made, {"n": 1}).result.is_error
+    assert call_tool(created, {"n": "x"}).result.failure is ToolFailure.INVALID_INPUT
+    assert not call_tool(created, {"n": 1}).result.is_error
 
 
 @pytest.mark.parametrize(

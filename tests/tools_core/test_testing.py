@@ -25,8 +25,8 @@ class Mutable:
     def permissions(self, request: ToolInvocation, /) -> list[PermissionRequest]:
         return [PermissionRequest("x", "x")]
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> Any:
-        return given
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> Any:
+        return arguments
 
     def invoke(self, arguments: Any, context: ToolContext, /) -> Any:
         return "done"
@@ -59,11 +59,11 @@ def shapeless(broken: Mutable) -> None:
 
 
 def grabby(broken: Mutable) -> None:
-    broken.bind = lambda given, /: given.clear()  # type: ignore[method-assign, attr-defined]
+    broken.bind = lambda arguments, /: arguments.clear()  # type: ignore[method-assign, attr-defined]
 
 
 def late(broken: Mutable) -> None:
-    broken.invoke = lambda given, context, /: given.clear()  # type: ignore[method-assign]
+    broken.invoke = lambda arguments, context, /: arguments.clear()  # type: ignore[method-assign]
 
 
 def fickle(broken: Mutable) -> None:
@@ -75,7 +75,7 @@ def fickle(broken: Mutable) -> None:
 
 
 def failing(broken: Mutable) -> None:
-    broken.invoke = lambda given, context, /: 1 // 0  # type: ignore[method-assign]
+    broken.invoke = lambda arguments, context, /: 1 // 0  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_a_question_without_an_answer_is_named() -> None:
 def test_a_tool_that_never_looks_at_its_answers_is_found_out() -> None:
     @tool
     def forgetful(context: ToolContext) -> None:
-        asked = PermissionRequest("question", "Who?")
-        request = approval_request(asked, context.request.call)
+        requests = PermissionRequest("question", "Who?")
+        request = approval_request(requests, context.request.call)
         context.suspend([request], takes_denials=True)
 
     with pytest.raises(AssertionError, match="is asked again"):

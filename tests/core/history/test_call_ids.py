@@ -18,14 +18,14 @@ def sent(ids: list[str], rule: IdRule, names: IdRule | None = None) -> list[Tool
     """The calls as they are sent, each of a turn of its own; their results must agree."""
     target = Target(provider="p", api="a", model="m", call_ids=rule, tool_names=names or IdRule())
     items = [Item.user("hi")]
-    for one in ids:
-        items.append(Item.assistant(ToolCall(ToolCallId(one), one or "look")))
-        items.append(Item.tool(ToolResult(ToolCallId(one), TextOutput(f"of {one!r}"))))
-    made = sendable(items, target)
-    calls = [call for item in made for call in item.tool_calls]
-    results = [result for item in made for result in item.tool_results]
+    for entry in ids:
+        items.append(Item.assistant(ToolCall(ToolCallId(entry), entry or "look")))
+        items.append(Item.tool(ToolResult(ToolCallId(entry), TextOutput(f"of {entry!r}"))))
+    created = sendable(items, target)
+    calls = [call for item in created for call in item.tool_calls]
+    results = [result for item in created for result in item.tool_results]
     assert [result.call_id for result in results] == [call.id for call in calls]
-    assert [result.output for result in results] == [TextOutput(f"of {one!r}") for one in ids]
+    assert [result.output for result in results] == [TextOutput(f"of {value!r}") for value in ids]
     return calls
 
 
@@ -73,11 +73,11 @@ def test_r05_an_exact_length_is_kept() -> None:
 
 @given(st.lists(st.sampled_from([*CALL_IDS, "a_b", "a.b", "a:b", "call"]), max_size=8), id_rules())
 def test_r05_any_ids_become_accepted_and_distinct_ones(ids: list[str], rule: IdRule) -> None:
-    made = ids_sent(ids, rule)
+    created = ids_sent(ids, rule)
 
-    assert all(map(rule.accepts, made))
-    assert len(set(made)) == len(made)
-    assert made == ids_sent(ids, rule)
+    assert all(map(rule.accepts, created))
+    assert len(set(created)) == len(created)
+    assert created == ids_sent(ids, rule)
 
 
 @given(st.lists(st.sampled_from(CALL_IDS), max_size=6), st.integers(0, 6), id_rules())
@@ -89,19 +89,19 @@ def test_r15_ids_do_not_depend_on_what_comes_later(
 
 @given(st.lists(st.from_regex("[a-z0-9]{9}", fullmatch=True), unique=True, max_size=6), id_rules())
 def test_good_ids_are_left_alone(ids: list[str], rule: IdRule) -> None:
-    good = [one for one in ids if rule.accepts(one)]
+    good = [value for value in ids if rule.accepts(value)]
 
     assert ids_sent(good, rule) == good
 
 
 def test_t08_servers_that_use_one_id_for_all_calls_are_served_quickly() -> None:
-    made = ids_sent([""] * 2_000 + ["call_0"] * 2_000, MISTRAL)
+    created = ids_sent([""] * 2_000 + ["call_0"] * 2_000, MISTRAL)
 
-    assert len(set(made)) == 4_000
+    assert len(set(created)) == 4_000
 
 
 @pytest.mark.parametrize(
-    ("name", "made"),
+    ("name", "created"),
     [
         ("look", "look"),
         ("read file!", "read_file_"),
@@ -110,12 +110,12 @@ def test_t08_servers_that_use_one_id_for_all_calls_are_served_quickly() -> None:
         ("\ud800", "_"),
     ],
 )
-def test_a_tool_name_that_is_refused_becomes_one_that_is_accepted(name: str, made: str) -> None:
+def test_a_tool_name_that_is_refused_becomes_one_that_is_accepted(name: str, created: str) -> None:
     item = Item.assistant(ToolCall(ToolCallId("c1"), name))
     (sent_item, _) = sendable([item], Target(provider="p", api="a", model="m"))
     (call,) = sent_item.tool_calls
 
-    assert call.name[:55] == made
+    assert call.name[:55] == created
     assert IdRule().accepts(call.name)
 
 

@@ -60,23 +60,23 @@ def test_hard_histories_may_grow_item_by_item(name: str, target: Target) -> None
 
 
 def rounds(count: int) -> list[Item]:
-    made = [Item.system("be brief"), Item.user("go")]
+    created = [Item.system("be brief"), Item.user("go")]
     for number in range(count):
         call_id = ToolCallId(f"c{number}")
-        made.append(Item.assistant("next", ToolCall(call_id, "look")))
-        made.append(Item.tool(ToolResult(call_id, TextOutput("seen"))))
-    return made
+        created.append(Item.assistant("next", ToolCall(call_id, "look")))
+        created.append(Item.tool(ToolResult(call_id, TextOutput("seen"))))
+    return created
 
 
 @pytest.mark.parametrize("target", [CHAT, ALTERNATING], ids=["plain", "alternating"])
 def test_a_conversation_that_goes_on_keeps_all_but_its_end(target: Target) -> None:
     items = rounds(200)
     history = SendableHistory(target)
-    kept = [history.update(items[:end]) for end in range(2, len(items) + 1, 2)]
+    remaining = [history.update(items[:end]) for end in range(2, len(items) + 1, 2)]
 
     # Two items a round are new; where neighbours may be merged, one more may still grow.
-    assert all(later - earlier == 2 for earlier, later in pairwise(kept[1:]))
-    assert kept[-1] >= len(items) - 3
+    assert all(later - earlier == 2 for earlier, later in pairwise(remaining[1:]))
+    assert remaining[-1] >= len(items) - 3
 
 
 def test_a_result_that_comes_late_moves_to_its_call() -> None:

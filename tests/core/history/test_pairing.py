@@ -22,16 +22,17 @@ def result(call_id: str, text: str = "seen") -> ToolResult:
 def shape(items: tuple[Item, ...]) -> list[str]:
     """Each item in short: `user`, `calls a b`, `a=seen b=lost`."""
     return [
-        " ".join(f"{one.call_id}={seen(one)}" for one in item.tool_results)
-        or " ".join(["calls", *(one.id for one in item.tool_calls)]) * bool(item.tool_calls)
+        " ".join(f"{tool_result.call_id}={seen(tool_result)}" for tool_result in item.tool_results)
+        or " ".join(["calls", *(tool_call.id for tool_call in item.tool_calls)])
+        * bool(item.tool_calls)
         or item.kind.value
         for item in items
     ]
 
 
-def seen(one: ToolResult) -> str:
-    assert isinstance(one.output, TextOutput)
-    return "lost" if one.failure is ToolFailure.INTERRUPTED else one.output.text
+def seen(value: ToolResult) -> str:
+    assert isinstance(value.output, TextOutput)
+    return "lost" if value.failure is ToolFailure.INTERRUPTED else value.output.text
 
 
 HI, GO = Item.user("hi"), Item.user("go on")
@@ -79,9 +80,9 @@ def test_a_result_belongs_to_the_nearest_open_call_of_its_id() -> None:
         A,
         Item.tool(result("a", "4")),
     ]
-    made = repair(items)
-    answers = [seen(one) for item in made for one in item.tool_results]
-    ids = [one.id for item in made for one in item.tool_calls]
+    created = repair(items)
+    answers = [seen(tool_result) for item in created for tool_result in item.tool_results]
+    ids = [tool_call.id for item in created for tool_call in item.tool_calls]
 
     assert answers == ["1", "2", "lost", "4"]
     assert len(set(ids)) == 4
@@ -91,19 +92,19 @@ def test_calls_of_one_item_with_one_id_are_answered_in_order() -> None:
     twice = Item.assistant(call("a"), call("a"))
     (calls, results) = repair([twice, Item.tool(result("a", "1"), result("a", "2"))])
 
-    assert [seen(one) for one in results.tool_results] == ["1", "2"]
-    assert len({one.id for one in calls.tool_calls}) == 2
+    assert [seen(tool_result) for tool_result in results.tool_results] == ["1", "2"]
+    assert len({tool_call.id for tool_call in calls.tool_calls}) == 2
 
 
 def test_t08_calls_without_ids_get_different_ones() -> None:
     empty = Item.assistant(call(""), call(""))
     (calls, results) = repair([empty, Item.tool(result(""), result(""))])
 
-    first, second = (one.id for one in calls.tool_calls)
+    first, second = (tool_call.id for tool_call in calls.tool_calls)
     assert first
     assert second
     assert first != second
-    assert [one.call_id for one in results.tool_results] == [first, second]
+    assert [tool_result.call_id for tool_result in results.tool_results] == [first, second]
 
 
 def test_the_same_call_twice_in_an_interrupted_item_with_one_answer() -> None:
@@ -127,9 +128,9 @@ def test_a_made_up_result_says_that_it_is_one() -> None:
 
 def test_the_tool_item_keeps_what_else_it_holds() -> None:
     stamped = replace(Item.tool(result("b"), result("a")), created_at=5, metadata={"x.y": 1})
-    (_, made) = repair([AB, stamped])
+    (_, created) = repair([AB, stamped])
 
-    assert (made.created_at, made.metadata) == (5, {"x.y": 1})
+    assert (created.created_at, created.metadata) == (5, {"x.y": 1})
 
 
 def lines_run(work: Callable[[], object]) -> int:
@@ -160,4 +161,6 @@ def test_pairing_and_renaming_many_calls_of_one_id_is_linear(rounds: bool) -> No
     few, many = history(50), history(500)
 
     assert lines_run(lambda: repair(many)) <= 11 * lines_run(lambda: repair(few))
-    assert not any(one.is_error for item in repair(many) for one in item.tool_results)
+    assert not any(
+        tool_result.is_error for item in repair(many) for tool_result in item.tool_results
+    )

@@ -49,12 +49,12 @@ OTHER_API = replace(HERE, provider="there", api="another_api")
 def said(target: Target, *parts: Part, origin: Provenance | None = HERE) -> tuple[Part, ...]:
     """What is left of an assistant item of these parts."""
     item = replace(Item.assistant(*parts), provenance=origin)
-    return tuple(part for one in sendable([item], target) for part in one.parts)
+    return tuple(part for value in sendable([item], target) for part in value.parts)
 
 
 def told(target: Target, *parts: Part) -> tuple[Part, ...]:
     """What is left of a user item of these parts."""
-    return tuple(part for one in sendable([Item.user(*parts)], target) for part in one.parts)
+    return tuple(part for value in sendable([Item.user(*parts)], target) for part in value.parts)
 
 
 def given(target: Target, output: ToolOutput) -> tuple[Item, ...]:
@@ -143,12 +143,12 @@ def test_reasoning_that_no_model_made_is_not_sent_as_reasoning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "kept"), [(HERE, True), (OTHER_MODEL, True), (None, True), (OTHER_API, False)]
+    ("origin", "remaining"), [(HERE, True), (OTHER_MODEL, True), (None, True), (OTHER_API, False)]
 )
-def test_custom_parts_go_to_their_owner_only(origin: Provenance | None, kept: bool) -> None:
+def test_custom_parts_go_to_their_owner_only(origin: Provenance | None, remaining: bool) -> None:
     own, stranger = Custom("an_api.search", {"q": 1}), Custom("another_api.search")
 
-    assert said(TARGET, own, stranger, origin=origin) == ((own,) if kept else ())
+    assert said(TARGET, own, stranger, origin=origin) == ((own,) if remaining else ())
     assert said(replace(TARGET, custom_kinds=frozenset()), own, origin=origin) == ()
 
 
@@ -222,17 +222,17 @@ def test_r03_an_output_with_nothing_in_it_says_so(output: ToolOutput) -> None:
 
 
 def test_r04_images_of_parallel_tools_follow_their_results_each_with_its_call() -> None:
-    calls = [ToolCall(ToolCallId(one), "look") for one in "abc"]
+    calls = [ToolCall(ToolCallId(value), "look") for value in "abc"]
     outputs: list[ToolOutput] = [
         PartsOutput((IMAGE,)),
         PartsOutput((Text("here"), IMAGE)),
         TextOutput("seen"),
     ]
-    results = [ToolResult(call.id, one) for call, one in zip(calls, outputs, strict=True)]
+    results = [ToolResult(call.id, value) for call, value in zip(calls, outputs, strict=True)]
     items = [Item.assistant(*calls), Item.tool(*results), Item.user("go on")]
     (_, tool, media, _) = sendable(items, SEES)
 
-    assert [one.output for one in tool.tool_results] == [
+    assert [tool_result.output for tool_result in tool.tool_results] == [
         TextOutput("(see the attached media)"), PartsOutput((Text("here"),)), TextOutput("seen"),
     ]  # fmt: skip
     assert media == Item.user(

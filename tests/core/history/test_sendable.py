@@ -38,22 +38,22 @@ RESULT = ToolResult(CALL.id, TextOutput("seen"))
 @examples(150)
 def test_any_history_can_be_sent_to_any_target(items: list[Item], target: Target) -> None:
     stored = to_msgpack(items)
-    made = sendable(items, target)
+    created = sendable(items, target)
 
-    check_sendable(made, target)
-    to_json(made).decode()
+    check_sendable(created, target)
+    to_json(created).decode()
     assert to_msgpack(items) == stored, "what is stored is not touched"
-    assert sendable(items, target) == made, "the same every time"
-    assert sendable(made, target) == made, "a second time changes nothing"
+    assert sendable(items, target) == created, "the same every time"
+    assert sendable(created, target) == created, "a second time changes nothing"
 
 
 @given(targets(), st.sampled_from(sorted(hard_transcripts())))
 def test_hard_histories_can_be_sent_to_any_target(target: Target, name: str) -> None:
     items = hard_transcripts()[name]
-    made = sendable(items, target)
+    created = sendable(items, target)
 
-    check_sendable(made, target)
-    assert sendable(made, target) == made
+    check_sendable(created, target)
+    assert sendable(created, target) == created
 
 
 @given(tidy_histories(max_size=6), targets(), st.data())
@@ -79,18 +79,18 @@ def test_r15_a_longer_history_begins_with_what_the_shorter_one_gave(
 def test_items_that_need_no_change_are_the_same_objects(items: list[Item]) -> None:
     plain = [Item.user("hi"), replace(Item.assistant("ho"), provenance=HERE)]
     called = [replace(Item.assistant("x", CALL), provenance=HERE), Item.tool(RESULT)]
-    made = sendable([*plain, *called, *plain], CHAT)
+    created = sendable([*plain, *called, *plain], CHAT)
 
-    assert all(map(lambda a, b: a is b, made, [*plain, *called, *plain]))
+    assert all(map(lambda a, b: a is b, created, [*plain, *called, *plain]))
 
 
 def test_r01_a_call_without_a_result_gets_one_before_the_next_item() -> None:
     other = ToolCall(ToolCallId("c2"), "look")
     items = [Item.user("hi"), Item.assistant(CALL, other), Item.tool(RESULT), Item.user("go on")]
-    made = sendable(items, CHAT)
+    created = sendable(items, CHAT)
 
-    assert [item.kind.value for item in made] == ["user", "assistant", "tool", "user"]
-    first, second = made[2].tool_results
+    assert [item.kind.value for item in created] == ["user", "assistant", "tool", "user"]
+    first, second = created[2].tool_results
     assert first is RESULT
     assert (second.call_id, second.is_error) == ("c2", True)
     assert len(items[2].parts) == 1
@@ -103,15 +103,15 @@ def test_r02_a_result_whose_call_is_gone_becomes_a_text_that_says_so() -> None:
         Item.user("[Result of an earlier tool call: seen]"),
         Item.user("hi"),
     )
-    kept = replace(CHAT, orphan_results=True)
-    assert sendable(items, kept) == tuple(items)
+    remaining = replace(CHAT, orphan_results=True)
+    assert sendable(items, remaining) == tuple(items)
 
 
 def test_r02_an_id_of_a_kept_orphan_is_one_that_is_accepted() -> None:
     orphan = Item.tool(replace(RESULT, call_id=ToolCallId("a|b")))
-    (made,) = sendable([orphan], replace(CHAT, orphan_results=True))
+    (created,) = sendable([orphan], replace(CHAT, orphan_results=True))
 
-    assert made.tool_results[0].call_id == "a_b"
+    assert created.tool_results[0].call_id == "a_b"
 
 
 def test_d05_a_failed_response_is_left_out_with_the_results_of_its_calls() -> None:
@@ -132,9 +132,9 @@ def test_d05_of_a_cancelled_response_what_is_whole_is_kept() -> None:
 
 
 def test_d05_results_are_synthesised_at_the_end_as_well() -> None:
-    made = sendable([Item.user("hi"), Item.assistant(CALL)], CHAT)
+    created = sendable([Item.user("hi"), Item.assistant(CALL)], CHAT)
 
-    assert made[-1].tool_results[0].call_id == CALL.id
+    assert created[-1].tool_results[0].call_id == CALL.id
 
 
 @pytest.mark.parametrize("blank", ["", "  \n"])
@@ -147,9 +147,9 @@ def test_r03_blank_text_is_left_out_and_a_blank_result_says_so(blank: str) -> No
         Item.assistant(blank),
         Item.user("go on"),
     ]
-    made = sendable(items, CHAT)
+    created = sendable(items, CHAT)
 
-    assert made == (
+    assert created == (
         Item.user("hi"),
         Item.assistant(CALL),
         Item.tool(ToolResult(CALL.id, TextOutput("(no tool output)"))),
@@ -205,10 +205,10 @@ def test_turns_alternate_and_begin_with_a_user_where_the_target_wants_it() -> No
 def test_what_is_merged_keeps_the_nearest_origin() -> None:
     foreign = replace(Item.assistant("a"), provenance=replace(HERE, provider="there"))
     own = replace(Item.assistant("b"), provenance=HERE)
-    (_, made) = sendable([Item.user("hi"), foreign, own], ALTERNATING)
+    (_, created) = sendable([Item.user("hi"), foreign, own], ALTERNATING)
 
-    assert made.provenance == HERE
-    assert made.text == "ab"
+    assert created.provenance == HERE
+    assert created.text == "ab"
 
 
 def test_an_application_says_how_its_own_items_read() -> None:
@@ -237,10 +237,10 @@ def test_what_is_sent_can_be_written_by_any_strict_writer(
 
 def test_r13_lone_surrogates_are_replaced_in_all_that_is_sent() -> None:
     parts: list[Part] = [Text("a\ud800b"), Text("\ud83d\ude48")]
-    (made,) = sendable([Item.user(*parts)], CHAT)
+    (created,) = sendable([Item.user(*parts)], CHAT)
 
-    assert made.parts == (Text("a\ufffdb"), Text("🙈"))
+    assert created.parts == (Text("a\ufffdb"), Text("🙈"))
 
 
 def test_modalities_are_those_of_the_target() -> None:
-    assert {one.value for one in Modality} == {"audio", "image", "video", "binary"}
+    assert {value.value for value in Modality} == {"audio", "image", "video", "binary"}

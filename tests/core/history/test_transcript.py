@@ -43,7 +43,7 @@ def test_results_may_come_at_once_or_by_and_by() -> None:
     at_once = ASKED.append(Item.tool(result("b"), result("a")))
     by_and_by = ASKED.append(Item.tool(result("a"))).append(Item.tool(result("b")))
 
-    assert [one.id for one in ASKED.open_calls] == ["a", "b"]
+    assert [open_call.id for open_call in ASKED.open_calls] == ["a", "b"]
     assert at_once.open_calls == by_and_by.open_calls == ()
 
 
@@ -139,15 +139,15 @@ def test_two_that_grow_from_one_do_not_see_each_other() -> None:
 @given(tidy_histories())
 def test_however_transcripts_branch_each_keeps_its_own_history(trunk: list[Item]) -> None:
     transcript = Transcript(trunk)
-    one = transcript.append(Item.user("x"))
+    value = transcript.append(Item.user("x"))
     other = transcript.append(Item.user("y"))
-    longer = one.append(Item.user("z"))
+    longer = value.append(Item.user("z"))
 
-    assert list(one) == [*trunk, Item.user("x")]
+    assert list(value) == [*trunk, Item.user("x")]
     assert list(other) == [*trunk, Item.user("y")]
     assert list(longer) == [*trunk, Item.user("x"), Item.user("z")]
     assert list(transcript) == trunk
-    assert one != other
+    assert value != other
     # An id that only a sibling has used is free here.
     called = Item.assistant(call("new")), Item.tool(result("new"))
     assert longer.append(*called)[-2:] == other.append(*called)[-2:] == called
@@ -185,7 +185,7 @@ def test_of_many_threads_that_append_to_one_transcript_each_gets_its_own() -> No
 
     assert len(start) == 53
     for number, own in grown.items():
-        names = [one.id for item in own for one in item.tool_calls]
+        names = [tool_call.id for item in own for tool_call in item.tool_calls]
         assert names == ["old", *(f"{number}-{step}" for step in range(50))]
 
 
@@ -243,8 +243,8 @@ def test_i01_any_history_can_be_repaired(items: list[Item]) -> None:
     assert items == before
     for at, item in enumerate(repaired):
         if item.tool_calls:
-            answers = [one.call_id for one in repaired[at + 1].tool_results]
-            assert answers == [one.id for one in item.tool_calls]
+            answers = [tool_result.call_id for tool_result in repaired[at + 1].tool_results]
+            assert answers == [tool_call.id for tool_call in item.tool_calls]
         elif item.kind is ItemKind.TOOL:
             assert repaired[at - 1].tool_calls
     assert repair(repaired) == repaired.items

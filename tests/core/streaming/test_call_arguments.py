@@ -55,9 +55,9 @@ def test_t10_what_is_no_object_says_why(text: str, why: str) -> None:
     assert why in str(complete_call(CALL, text).input_error)
 
 
-@pytest.mark.parametrize(("text", "kept"), [('{"a":1}', '{"a":1}'), ('{"a', '{"a'), ("", "")])
-def test_t10_a_call_that_was_cut_off_is_never_good(text: str, kept: str) -> None:
+@pytest.mark.parametrize(("text", "remaining"), [('{"a":1}', '{"a":1}'), ('{"a', '{"a'), ("", "")])
+def test_t10_a_call_that_was_cut_off_is_never_good(text: str, remaining: str) -> None:
     call = complete_call(CALL, text, cut=True)
 
-    assert (call.input, call.raw_input) == ({}, kept)
+    assert (call.input, call.raw_input) == ({}, remaining)
     assert "before the arguments were complete" in str(call.input_error)

@@ -33,7 +33,7 @@ P = PartId("p")
         (CommitPart(Text("a")),
          '{"type":"commit_part","part":{"type":"text","text":"a"},"part_id":null}'),
     ],
-    ids=lambda one: type(one).__name__,
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_a_delta_has_one_spelling_and_reads_back_equal(delta: Delta, spelled: str) -> None:
     assert to_json(delta).decode() == spelled

@@ -344,29 +344,31 @@ def test_what_is_worth_keeping_leaves_out_open_reasoning_and_calls_and_empty_tex
 
 def test_the_arguments_so_far_are_what_can_be_read_of_them() -> None:
     folding = Fold()
-    seen = list[JsonValue]()
-    for delta in begun(CALL, *(AppendText(P, one) for one in ['{"a":"h', 'e","b', '":1', "2}"])):
+    received = list[JsonValue]()
+    for delta in begun(
+        CALL, *(AppendText(P, value) for value in ['{"a":"h', 'e","b', '":1', "2}"])
+    ):
         folding.feed(delta)
         (call,) = folding.partial()
         assert isinstance(call, ToolCall)
         assert (call.raw_input, call.input_error) == (None, None)
-        seen.append(call.input)
+        received.append(call.input)
 
-    assert seen == [{}, {"a": "h"}, {"a": "he"}, {"a": "he", "b": 1}, {"a": "he", "b": 12}]
+    assert received == [{}, {"a": "h"}, {"a": "he"}, {"a": "he", "b": 1}, {"a": "he", "b": 12}]
 
 
 def test_the_arguments_so_far_begin_anew_after_they_were_replaced() -> None:
     folding = Fold()
-    seen = list[JsonValue]()
+    received = list[JsonValue]()
     for delta in begun(
         CALL, AppendText(P, '{"a":'), ReplaceStructured(P, {"b": 1}), AppendText(P, '{"c":2}')
     ):
         folding.feed(delta)
         (call,) = folding.partial()
         assert isinstance(call, ToolCall)
-        seen.append(call.input)
+        received.append(call.input)
 
-    assert seen == [{}, {}, {"b": 1}, {"c": 2}]
+    assert received == [{}, {}, {"b": 1}, {"c": 2}]
 
 
 def test_complete_call_gives_a_call_its_arguments() -> None:

@@ -80,7 +80,7 @@ def cut(delta: Delta, at: int) -> list[Delta]:
 def test_c14_where_text_and_bytes_are_cut_does_not_matter(
     deltas: list[Delta], places: list[int]
 ) -> None:
-    finer = [one for delta, at in zip(deltas, places, strict=False) for one in cut(delta, at)]
+    finer = [value for delta, at in zip(deltas, places, strict=False) for value in cut(delta, at)]
 
     assert fold(finer) == fold(deltas)
 
@@ -90,20 +90,20 @@ def test_looking_at_the_parts_so_far_does_not_change_them(deltas: list[Delta]) -
     folding = Fold()
     for delta in deltas:
         folding.feed(delta)
-        seen = folding.partial()
-        assert folding.partial() == seen
+        received = folding.partial()
+        assert folding.partial() == received
 
     assert folding.finish() == fold(deltas)
 
 
 @given(fitting_deltas())
 def test_what_was_seen_earlier_is_not_changed_afterwards(deltas: list[Delta]) -> None:
-    folding, seen = Fold(), list[tuple[tuple[Part, ...], str]]()
+    folding, received = Fold(), list[tuple[tuple[Part, ...], str]]()
     for delta in deltas:
         folding.feed(delta)
-        seen.append((folding.partial(), repr(folding.partial())))
+        received.append((folding.partial(), repr(folding.partial())))
 
-    assert [repr(parts) for parts, _ in seen] == [spelled for _, spelled in seen]
+    assert [repr(parts) for parts, _ in received] == [spelled for _, spelled in received]
 
 
 def operations(work: Callable[[], Any]) -> int:

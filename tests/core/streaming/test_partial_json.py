@@ -109,9 +109,9 @@ def size_of(shown: JsonValue) -> int:
     """How much is shown: keys, elements and characters; numbers count as one."""
     match shown:
         case dict():
-            return sum(1 + size_of(one) for one in shown.values())
+            return sum(1 + size_of(value) for value in shown.values())
         case list():
-            return sum(1 + size_of(one) for one in shown)
+            return sum(1 + size_of(value) for value in shown)
         case str():
             return len(shown)
         case _:

@@ -156,7 +156,9 @@ def test_u01_u03_usage_reports_replace_each_other_number_by_number() -> None:
     reports = [
         TokenUsage(25, 1, 100), TokenUsage(10682, 40), TokenUsage(None, 60),
     ]  # fmt: skip
-    response = fold_response([*(UsageReported(Usage(one, requests=1)) for one in reports), DONE])
+    response = fold_response(
+        [*(UsageReported(Usage(report, requests=1)) for report in reports), DONE]
+    )
 
     assert response.usage == Usage(TokenUsage(10682, 60, 100), requests=1)
 

@@ -242,7 +242,7 @@ class WritesLoneSurrogates(Echo):
 
 class WritesBrokenText(Echo):
     def body(self, request: ModelRequest, items: tuple[Item, ...]) -> bytes:
-        return json.dumps([one.text for one in request.items], ensure_ascii=False).encode(
+        return json.dumps([item.text for item in request.items], ensure_ascii=False).encode(
             "utf-8", "surrogatepass"
         )
 
@@ -342,13 +342,13 @@ def test_what_a_target_takes_passes() -> None:
 
 
 def test_hard_histories_are_made_anew_and_cover_every_kind() -> None:
-    one, other = hard_transcripts(), hard_transcripts()
+    value, other = hard_transcripts(), hard_transcripts()
 
-    assert one == other
-    kinds = {item.kind for items in one.values() for item in items}
+    assert value == other
+    kinds = {item.kind for items in value.values() for item in items}
     assert kinds == set(ItemKind)
-    for name in one:
-        for left, right in zip(one[name], other[name], strict=True):
+    for name in value:
+        for left, right in zip(value[name], other[name], strict=True):
             assert left is not right
 
 

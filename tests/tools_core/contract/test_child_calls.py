@@ -88,22 +88,22 @@ class Host:
         parent = self.executor.source.get("parent")
         assert parent is not None
         if parent.is_async:
-            found = asyncio.run(self.executor.run(PARENT, context, to_thread=here))
+            result = asyncio.run(self.executor.run(PARENT, context, to_thread=here))
         else:
-            found = self.executor.run_blocking(PARENT, context)
-        if isinstance(found, Suspension):
-            self.token = msgspec.json.decode(msgspec.json.encode(found.token))
-        return found
+            result = self.executor.run_blocking(PARENT, context)
+        if isinstance(result, Suspension):
+            self.token = msgspec.json.decode(msgspec.json.encode(result.token))
+        return result
 
     def suspended(self) -> Suspension:
-        found = self.run()
-        assert isinstance(found, Suspension), found
-        return found
+        result = self.run()
+        assert isinstance(result, Suspension), result
+        return result
 
     def ended(self) -> ToolResult:
-        found = self.run()
-        assert isinstance(found, ToolOutcome), found
-        return found.result
+        result = self.run()
+        assert isinstance(result, ToolOutcome), result
+        return result.result
 
 
 def text(result: ToolResult) -> str:
@@ -138,11 +138,11 @@ Make = Callable[..., FunctionTool[..., Any]]
 
 @BOTH
 def test_children_are_run_and_their_results_come_back(make: Make) -> None:
-    seen: list[ToolInvocation] = []
+    received: list[ToolInvocation] = []
 
     @tool
     def look(context: ToolContext) -> str:
-        seen.append(context.request)
+        received.append(context.request)
         context.progress("looking")
         return f"for {context.get(str)}"
 
@@ -150,8 +150,8 @@ def test_children_are_run_and_their_results_come_back(make: Make) -> None:
     host.dependencies[str] = "Ada"
 
     assert text(host.ended()) == "for Ada, for Ada"
-    assert [one.call_id for one in seen] == ["call-1.1", "call-1.2"]
-    assert {one.session_id for one in seen} == {"s"}
+    assert [value.call_id for value in received] == ["call-1.1", "call-1.2"]
+    assert {value.session_id for value in received} == {"s"}
     assert host.told == ["looking", "looking"]
 
 
@@ -162,11 +162,11 @@ def test_what_is_wrong_with_a_child_is_its_result(make: Make) -> None:
         return n
 
     failing = ScriptedTool("failing", [ValueError("no")])
-    said = text(Host([make("missing", "needs", "failing"), needs, failing]).ended())
+    answer = text(Host([make("missing", "needs", "failing"), needs, failing]).ended())
 
-    assert "There is no tool named 'missing'. The available tools are: parent, needs" in said
-    assert "n: is required" in said
-    assert "ValueError: no" in said
+    assert "There is no tool named 'missing'. The available tools are: parent, needs" in answer
+    assert "n: is required" in answer
+    assert "ValueError: no" in answer
 
 
 @BOTH
@@ -210,10 +210,10 @@ async def test_sync_children_of_async_tools_run_in_a_thread_and_may_call_on() ->
         return text(context.call_blocking("note"))
 
     executor = Executor([calling("between"), tool(between), tool(note)])
-    found = await executor.run(PARENT, ToolContext(PARENT), to_thread=in_thread)
+    result = await executor.run(PARENT, ToolContext(PARENT), to_thread=in_thread)
 
-    assert isinstance(found, ToolOutcome)
-    assert text(found.result) == "noted"
+    assert isinstance(result, ToolOutcome)
+    assert text(result.result) == "noted"
     assert idents[0] == idents[1] != threading.get_ident()
 
 
@@ -244,16 +244,16 @@ async def test_a_context_without_an_executor_calls_nobody() -> None:
 
 
 def test_a_call_that_is_over_calls_nobody() -> None:
-    kept: list[ToolContext] = []
+    remaining: list[ToolContext] = []
 
     @tool
     def parent(context: ToolContext) -> None:
-        kept.append(context)
+        remaining.append(context)
 
     Host([parent]).run()
 
     with pytest.raises(RuntimeError, match="has ended"):
-        kept[0].call_blocking("parent")
+        remaining[0].call_blocking("parent")
 
 
 # Usage
@@ -297,7 +297,7 @@ def test_usage_of_children_is_not_added_to_what_the_parent_reports() -> None:
 def test_a_child_that_needs_approval_suspends_its_parent_and_runs_once(make: Make) -> None:
     picture = Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b"\x00\xff"))
     first = ScriptedTool("first", [ToolReturn(output="one", details={"a": 1}, usage=used(3))])
-    seen = ScriptedTool("seen", [ToolReturn(output=picture)])
+    received = ScriptedTool("seen", [ToolReturn(output=picture)])
     needy = ScriptedTool("needy", ["two"], annotations=NEEDY)
     outputs: list[Any] = []
 
@@ -306,17 +306,17 @@ def test_a_child_that_needs_approval_suspends_its_parent_and_runs_once(make: Mak
         outputs.append(context.call_blocking("seen").output)
         return "looked"
 
-    host = Host([make("first", "look", "needy"), first, look, seen, needy])
-    found = host.suspended()
+    host = Host([make("first", "look", "needy"), first, look, received, needy])
+    outcome = host.suspended()
 
-    (asked,) = found.requests
-    assert (asked.kind, asked.call.id) == ("tool.needy", "call-1")
-    assert found.takes_denials
+    (requests,) = outcome.requests
+    assert (requests.kind, requests.call.id) == ("tool.needy", "call-1")
+    assert outcome.takes_denials
     assert needy.calls == []
-    host.granted.add(asked.id)
+    host.granted.add(requests.id)
     result = host.ended()
     assert text(result) == "one, looked, two"
-    assert [len(one.calls) for one in (first, seen, needy)] == [1, 1, 1]
+    assert [len(value.calls) for value in (first, received, needy)] == [1, 1, 1]
     assert result.usage == used(3), "counted once, though the parent ran twice"
     assert outputs == [PartsOutput((picture,))]
 
@@ -384,11 +384,11 @@ def test_a_denial_reaches_the_child_that_takes_it_and_ends_the_one_that_does_not
 ) -> None:
     @tool
     def child(context: ToolContext) -> str:
-        asked = PermissionRequest("x", "sure?")
+        requests = PermissionRequest("x", "sure?")
         if context.denied:
             return f"heard {list(context.denied.values())}"
         try:
-            context.require(asked)
+            context.require(requests)
         except BaseException as suspended:
             context.suspend(suspended.requests, takes_denials=takes_denials)  # type: ignore[attr-defined]
         return "granted"
@@ -408,9 +408,9 @@ def test_c07_tools_below_tools_ask_through_all_of_them() -> None:
         return text(await context.call("counted")) + text(await context.call("bottom"))
 
     host = Host([calling("counted", "middle"), middle, counted, bottom])
-    (asked,) = host.suspended().requests
-    assert asked.call.id == "call-1"
-    host.granted.add(asked.id)
+    (requests,) = host.suspended().requests
+    assert requests.call.id == "call-1"
+    host.granted.add(requests.id)
     assert text(host.ended()) == "once, oncedeep"
     assert len(counted.calls) == 2, "once by each of the two tools"
 
@@ -430,8 +430,8 @@ def test_a_parents_own_token_is_its_own_beside_its_childrens_record() -> None:
     needy = ScriptedTool("needy", annotations=NEEDY)
     host = Host([parent, first, needy])
     host.suspended()
-    (asked,) = host.suspended().requests
-    host.granted.add(asked.id)
+    (requests,) = host.suspended().requests
+    host.granted.add(requests.id)
     assert text(host.ended()) == "ok"
     assert tokens == [None, [1], [1]]
     assert len(first.calls) == 1
@@ -448,12 +448,12 @@ def test_children_that_are_asked_for_at_once_in_a_task_group_are_asked_together(
     async def parent(context: ToolContext) -> str:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(context.call("needy", {"n": n})) for n in (1, 2)]
-        return ", ".join(text(one.result()) for one in tasks)
+        return ", ".join(text(task.result()) for task in tasks)
 
     host = Host([parent, needy])
-    asked = host.suspended().requests
-    assert [one.metadata["tool.input"] for one in asked] == [{"n": 1}, {"n": 2}]
-    host.granted |= {one.id for one in asked}
+    requests = host.suspended().requests
+    assert [value.metadata["tool.input"] for value in requests] == [{"n": 1}, {"n": 2}]
+    host.granted |= {value.id for value in requests}
     assert text(host.ended()) == "ok, ok"
     assert needy.calls == [{"n": 1}, {"n": 2}]
 
@@ -537,9 +537,9 @@ def test_what_was_recorded_survives_a_run_that_stops_before_it() -> None:
     def parent(context: ToolContext) -> str:
         if early.pop(0):
             context.ask("early?")
-        said = text(context.call_blocking("child"))
+        answer = text(context.call_blocking("child"))
         context.ask("late?")
-        return said
+        return answer
 
     host = Host([parent, child])
     host.suspended()
@@ -574,9 +574,9 @@ def test_a_policy_that_asks_is_asked_for_children_too() -> None:
     policy = RecordingPolicy({"fs.write": Ask("new file")})
     host = Host([calling("child"), child], policy=policy)
 
-    (asked,) = host.suspended().requests
-    assert (asked.kind, asked.reason) == ("fs.write", "new file")
-    host.denied[asked.id] = None
+    (requests,) = host.suspended().requests
+    assert (requests.kind, requests.reason) == ("fs.write", "new file")
+    host.denied[requests.id] = None
     result = host.ended()
     assert text(result) == "Permission denied."
     assert result.failure is not ToolFailure.PERMISSION_DENIED, "the parent itself went well"

@@ -20,8 +20,8 @@ def test_dependencies_are_found_by_the_type_they_were_given_under() -> None:
     def where(context: ToolContext) -> str:
         return context.get(Database).name
 
-    found = call_tool(where, dependencies={Database: Database()}).result
-    assert "people" in repr(found.output)
+    result = call_tool(where, dependencies={Database: Database()}).result
+    assert "people" in repr(result.output)
 
 
 def test_a_missing_dependency_says_which_and_for_whom() -> None:
@@ -35,18 +35,18 @@ def test_a_missing_dependency_says_which_and_for_whom() -> None:
 
 
 def test_progress_and_cancelling_reach_whoever_runs_the_call() -> None:
-    told: list[tuple[str, JsonValue]] = []
+    events: list[tuple[str, JsonValue]] = []
     flag: list[bool] = []
     context = ToolContext(
         REQUEST,
-        progress=lambda message, data: told.append((message, data)),
+        progress=lambda message, data: events.append((message, data)),
         cancelled=lambda: bool(flag),
         approved=[ApprovalId("a")],
     )
     context.progress("half", {"done": 1})
     context.progress("all")
 
-    assert told == [("half", {"done": 1}), ("all", None)]
+    assert events == [("half", {"done": 1}), ("all", None)]
     before = context.cancelled
     flag.append(True)
     assert (before, context.cancelled) == (False, True)

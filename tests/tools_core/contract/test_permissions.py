@@ -40,13 +40,13 @@ decisions = st.sampled_from([None, Allow(), Ask(), Deny("no")])
 def test_t23_the_strictest_opinion_counts_whatever_the_order(
     opinions: list[Decision | None],
 ) -> None:
-    found = combine_policies(*map(says, opinions))(WRITE, FACTS)
+    result = combine_policies(*map(says, opinions))(WRITE, FACTS)
 
-    held = [one for one in opinions if one is not None]
-    if held:
-        assert type(found) is max(map(type, held), key=ORDER.index)
+    stored = [opinion for opinion in opinions if opinion is not None]
+    if stored:
+        assert type(result) is max(map(type, stored), key=ORDER.index)
     else:
-        assert found is None
+        assert result is None
 
 
 @given(st.lists(decisions, max_size=3), st.lists(decisions, max_size=3))
@@ -84,11 +84,11 @@ def test_o03_a_policy_that_raises_has_denied() -> None:
         combine_policies(says(Ask()), broken),
         combine_policies(broken, says(Allow())),
     ):
-        found = evaluate_policy(policy, WRITE, FACTS)
-        assert isinstance(found, Deny)
-        assert found.code == "policy_failed"
-        assert "RuntimeError" in found.reason
-        assert "secret" not in found.reason, "the model is told the reason"
+        result = evaluate_policy(policy, WRITE, FACTS)
+        assert isinstance(result, Deny)
+        assert result.code == "policy_failed"
+        assert "RuntimeError" in result.reason
+        assert "secret" not in result.reason, "the model is told the reason"
 
 
 def test_t02_without_an_opinion_only_tools_that_need_approval_ask() -> None:
@@ -123,25 +123,25 @@ requests = st.builds(PermissionRequest, st.sampled_from(["a", "b.c"]), st.text()
 
 @given(requests, requests)
 def test_t24_an_approval_id_stands_for_one_request_exactly(
-    one: PermissionRequest, other: PermissionRequest
+    value: PermissionRequest, other: PermissionRequest
 ) -> None:
-    kind, _, digits = approval_id(one).partition(":")
+    kind, _, digits = approval_id(value).partition(":")
 
-    assert kind == one.kind
+    assert kind == value.kind
     assert len(bytes.fromhex(digits)) == 16
-    assert (approval_id(one) == approval_id(other)) == (one == other)
+    assert (approval_id(value) == approval_id(other)) == (value == other)
 
 
 def test_t24_values_that_only_python_takes_for_equal_are_other_requests() -> None:
     values: list[JsonValue] = [1, 1.0, True, "1", [1], 0.0, -0.0, False, None]
 
-    assert len({approval_id(PermissionRequest("k", "s", {"a": one})) for one in values}) == 9
+    assert len({approval_id(PermissionRequest("k", "s", {"a": value})) for value in values}) == 9
 
 
 def test_t24_the_order_of_facts_and_the_process_do_not_matter() -> None:
     forth = PermissionRequest("fs.write", "s", {"a.x": 1, "b.y": 2})
     back = PermissionRequest("fs.write", "s", {"b.y": 2, "a.x": 1})
 
-    written = b'{"kind":"fs.write","metadata":{"a.x":1,"b.y":2},"summary":"s"}'
-    digits = hashlib.sha256(written).hexdigest()[:32]
+    data = b'{"kind":"fs.write","metadata":{"a.x":1,"b.y":2},"summary":"s"}'
+    digits = hashlib.sha256(data).hexdigest()[:32]
     assert approval_id(forth) == approval_id(back) == f"fs.write:{digits}"

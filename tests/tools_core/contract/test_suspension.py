@@ -52,24 +52,24 @@ async def in_thread(function: Callable[[], T], /) -> T:
     return await anyio.to_thread.run_sync(function)
 
 
-def run(made: FunctionTool[..., Any], **context: Any) -> ToolOutcome | Suspension:
-    executor = Executor([made])
+def run(created: FunctionTool[..., Any], **context: Any) -> ToolOutcome | Suspension:
+    executor = Executor([created])
     inside = ToolContext(REQUEST, **context)
-    if made.is_async:
+    if created.is_async:
         return asyncio.run(executor.run(REQUEST, inside, to_thread=here))
     return executor.run_blocking(REQUEST, inside)
 
 
-def suspended(made: FunctionTool[..., Any], **context: Any) -> Suspension:
-    found = run(made, **context)
-    assert isinstance(found, Suspension), found
-    return found
+def suspended(created: FunctionTool[..., Any], **context: Any) -> Suspension:
+    result = run(created, **context)
+    assert isinstance(result, Suspension), result
+    return result
 
 
-def ended(made: FunctionTool[..., Any], **context: Any) -> ToolResult:
-    found = run(made, **context)
-    assert isinstance(found, ToolOutcome), found
-    return found.result
+def ended(created: FunctionTool[..., Any], **context: Any) -> ToolResult:
+    result = run(created, **context)
+    assert isinstance(result, ToolOutcome), result
+    return result.result
 
 
 def text(result: ToolResult) -> str:
@@ -78,9 +78,9 @@ def text(result: ToolResult) -> str:
 
 
 def question(summary: str) -> ApprovalRequest:
-    asked = PermissionRequest("question", summary)
+    requests = PermissionRequest("question", summary)
     elsewhere = ToolCall(ToolCallId("somewhere else"), "other")
-    return approval_request(asked, elsewhere, want=ApprovalKind.QUESTION)
+    return approval_request(requests, elsewhere, want=ApprovalKind.QUESTION)
 
 
 @tool(name="t")
@@ -90,25 +90,25 @@ def greet(context: ToolContext) -> str:
 
 
 def test_a_question_suspends_the_call_and_is_answered_when_it_runs_again() -> None:
-    (asked,) = suspended(greet).requests
+    (requests,) = suspended(greet).requests
 
-    assert (asked.kind, asked.summary, asked.want) == (
+    assert (requests.kind, requests.summary, requests.want) == (
         "question",
         "Your name?",
         ApprovalKind.QUESTION,
     )
-    assert (asked.schema, asked.metadata) == ({"type": "string"}, {"form": "name"})
-    assert asked.call.id == "call-1"
-    assert text(ended(greet, answers={asked.id: "Ada"})) == "Hello Ada"
-    assert text(ended(greet, answers={asked.id: "Ada"}, approved=[asked.id])) == "Hello Ada"
-    assert text(ended(greet, approved=[asked.id])) == "Hello None"
+    assert (requests.schema, requests.metadata) == ({"type": "string"}, {"form": "name"})
+    assert requests.call.id == "call-1"
+    assert text(ended(greet, answers={requests.id: "Ada"})) == "Hello Ada"
+    assert text(ended(greet, answers={requests.id: "Ada"}, approved=[requests.id])) == "Hello Ada"
+    assert text(ended(greet, approved=[requests.id])) == "Hello None"
 
 
 def test_a_question_has_the_fingerprint_of_its_kind_its_text_and_its_facts() -> None:
-    (asked,) = suspended(greet).requests
+    (requests,) = suspended(greet).requests
     facts: dict[str, JsonValue] = {"form": "name"}
 
-    assert asked.id == approval_id(PermissionRequest("question", "Your name?", facts))
+    assert requests.id == approval_id(PermissionRequest("question", "Your name?", facts))
     assert isinstance(run(greet, answers={ApprovalId("question:other"): "x"}), Suspension)
 
 
@@ -118,12 +118,12 @@ def log_in(context: ToolContext) -> str:
 
 
 def test_a_log_in_is_asked_for_as_such_and_a_yes_is_enough() -> None:
-    (asked,) = suspended(log_in).requests
+    (requests,) = suspended(log_in).requests
 
-    assert (asked.kind, asked.want) == ("auth", ApprovalKind.AUTH)
-    assert asked.metadata == {"url": "https://x.test"}
-    assert text(ended(log_in, approved=[asked.id])) == "in as None"
-    assert text(ended(log_in, answers={asked.id: "ada"})) == "in as ada"
+    assert (requests.kind, requests.want) == ("auth", ApprovalKind.AUTH)
+    assert requests.metadata == {"url": "https://x.test"}
+    assert text(ended(log_in, approved=[requests.id])) == "in as None"
+    assert text(ended(log_in, answers={requests.id: "ada"})) == "in as ada"
 
 
 @tool(name="t")
@@ -133,31 +133,31 @@ def write(context: ToolContext) -> str:
 
 
 def test_a_permission_is_asked_for_in_the_middle_of_a_run() -> None:
-    (asked,) = suspended(write).requests
+    (requests,) = suspended(write).requests
 
-    assert asked == approval_request(
+    assert requests == approval_request(
         WRITE, ToolCall(ToolCallId("call-1"), "t"), reason="it is there already"
     )
-    assert asked.want is ApprovalKind.APPROVAL
-    assert text(ended(write, approved=[asked.id])) == "written"
+    assert requests.want is ApprovalKind.APPROVAL
+    assert text(ended(write, approved=[requests.id])) == "written"
 
 
 def test_an_answer_is_no_permission() -> None:
     assert isinstance(run(write, answers={approval_id(WRITE): False}), Suspension)
 
 
-@pytest.mark.parametrize("made", [greet, log_in, write])
+@pytest.mark.parametrize("created", [greet, log_in, write])
 def test_a_denial_is_raised_where_it_was_asked_even_over_a_grant(
-    made: FunctionTool[..., Any],
+    created: FunctionTool[..., Any],
 ) -> None:
-    found = suspended(made)
-    (asked,) = found.requests
+    outcome = suspended(created)
+    (requests,) = outcome.requests
 
-    result = ended(made, denied={asked.id: "not today"}, approved=[asked.id])
-    silent = ended(made, denied={asked.id: None})
-    assert found.takes_denials, "or the tool would never hear of it"
+    result = ended(created, denied={requests.id: "not today"}, approved=[requests.id])
+    silent = ended(created, denied={requests.id: None})
+    assert outcome.takes_denials, "or the tool would never hear of it"
     assert (text(result), result.failure) == ("not today", ToolFailure.PERMISSION_DENIED)
-    assert text(silent) == f"The request was denied: {asked.summary}"
+    assert text(silent) == f"The request was denied: {requests.summary}"
 
 
 def test_a_tool_may_go_on_after_a_denial() -> None:
@@ -187,11 +187,11 @@ def test_catching_every_exception_does_not_swallow_a_question() -> None:
 
 
 def test_what_a_tool_leaves_is_found_on_the_next_run() -> None:
-    seen: list[JsonValue] = []
+    received: list[JsonValue] = []
 
     @tool(name="t")
     def stages(context: ToolContext) -> str:
-        seen.append(context.token)
+        received.append(context.token)
         if context.token is None:
             context.suspend([question("first")], token={"at": [1, None, "x"]})
         context.ask("second")
@@ -202,7 +202,7 @@ def test_what_a_tool_leaves_is_found_on_the_next_run() -> None:
     second = suspended(stages, token=stored)
     answer = {second.requests[0].id: 1}
     assert text(ended(stages, token=second.token, answers=answer)) == "done"
-    assert seen == [None, {"at": [1, None, "x"]}, {"at": [1, None, "x"]}], "asking keeps it"
+    assert received == [None, {"at": [1, None, "x"]}, {"at": [1, None, "x"]}], "asking keeps it"
     assert not first.takes_denials
 
 
@@ -212,12 +212,12 @@ def test_questions_are_asked_once_each_for_this_very_call() -> None:
         asks = [question("a"), question("b"), question("a")]
         context.suspend(asks, takes_denials=True)
 
-    found = suspended(twice)
-    assert [(one.summary, one.call.id) for one in found.requests] == [
+    result = suspended(twice)
+    assert [(request.summary, request.call.id) for request in result.requests] == [
         ("a", "call-1"),
         ("b", "call-1"),
     ]
-    assert found.takes_denials
+    assert result.takes_denials
 
 
 def test_suspending_without_a_question_is_a_mistake() -> None:
@@ -288,8 +288,8 @@ ASKED = ToolSuspended([question("a")])
 def test_a_question_alone_in_a_group_is_found() -> None:
     nested = BaseExceptionGroup("inner", [ASKED])
 
-    assert [one.summary for one in suspended(grouped(ASKED)).requests] == ["a"]
-    assert [one.summary for one in suspended(grouped(nested)).requests] == ["a"]
+    assert [request.summary for request in suspended(grouped(ASKED)).requests] == ["a"]
+    assert [request.summary for request in suspended(grouped(nested)).requests] == ["a"]
 
 
 def test_questions_that_a_task_group_asks_at_once_are_asked_together() -> None:
@@ -303,9 +303,9 @@ def test_questions_that_a_task_group_asks_at_once_are_asked_together() -> None:
             group.create_task(one("b"))
         return "done"
 
-    found = suspended(act)
-    assert [one.summary for one in found.requests] == ["a", "b"]
-    assert text(ended(act, answers={one.id: 1 for one in found.requests})) == "done"
+    result = suspended(act)
+    assert [request.summary for request in result.requests] == ["a", "b"]
+    assert text(ended(act, answers={request.id: 1 for request in result.requests})) == "done"
 
 
 async def test_a_question_comes_out_of_an_anyio_task_group() -> None:
@@ -318,8 +318,8 @@ async def test_a_question_comes_out_of_an_anyio_task_group() -> None:
             group.start_soon(one)
             group.start_soon(anyio.sleep_forever)
 
-    found = await Executor([act]).run(REQUEST, ToolContext(REQUEST), to_thread=in_thread)
-    assert isinstance(found, Suspension)
+    result = await Executor([act]).run(REQUEST, ToolContext(REQUEST), to_thread=in_thread)
+    assert isinstance(result, Suspension)
 
 
 def test_a_group_of_a_question_and_a_failure_is_a_failure() -> None:
@@ -346,9 +346,9 @@ def test_an_interrupt_in_a_group_passes_through() -> None:
 
 
 async def test_a_question_comes_out_of_a_worker_thread() -> None:
-    found = await Executor([greet]).run(REQUEST, ToolContext(REQUEST), to_thread=in_thread)
+    result = await Executor([greet]).run(REQUEST, ToolContext(REQUEST), to_thread=in_thread)
 
-    assert isinstance(found, Suspension)
+    assert isinstance(result, Suspension)
 
 
 # What goes with it
@@ -365,14 +365,14 @@ def test_the_idempotency_key_is_that_of_the_call_in_its_session() -> None:
 
 
 def test_nobody_hears_of_progress_once_the_call_is_over() -> None:
-    kept: list[ToolContext] = []
-    told: list[str] = []
+    remaining: list[ToolContext] = []
+    events: list[str] = []
 
     @tool(name="t")
     def keep(context: ToolContext) -> None:
         context.progress("half")
-        kept.append(context)
+        remaining.append(context)
 
-    run(keep, progress=lambda message, data: told.append(message))
-    kept[0].progress("late")
-    assert told == ["half"]
+    run(keep, progress=lambda message, data: events.append(message))
+    remaining[0].progress("late")
+    assert events == ["half"]

@@ -50,21 +50,21 @@ def request(name: str = "t", **arguments: JsonValue) -> ToolInvocation:
     return ToolInvocation(ToolCallId("call-1"), name, arguments)
 
 
-def run(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
-    return over(executor.run_blocking(asked, ToolContext(asked)))
+def run(executor: Executor, requests: ToolInvocation) -> ToolOutcome:
+    return over(executor.run_blocking(requests, ToolContext(requests)))
 
 
 async def in_thread(function: Callable[[], T], /) -> T:
     return await anyio.to_thread.run_sync(function)
 
 
-async def run_concurrently(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
-    return over(await executor.run(asked, ToolContext(asked), to_thread=in_thread))
+async def run_concurrently(executor: Executor, requests: ToolInvocation) -> ToolOutcome:
+    return over(await executor.run(requests, ToolContext(requests), to_thread=in_thread))
 
 
-def over(found: ToolOutcome | Suspension) -> ToolOutcome:
-    assert isinstance(found, ToolOutcome)
-    return found
+def over(result: ToolOutcome | Suspension) -> ToolOutcome:
+    assert isinstance(result, ToolOutcome)
+    return result
 
 
 def text(result: ToolResult) -> str:
@@ -105,11 +105,11 @@ def test_arguments_are_checked_before_anyone_is_asked() -> None:
     policy = RecordingPolicy({"tool.double": Ask()})
     executor = Executor([tool(double, name="double", needs_approval=True)], policy=policy)
 
-    found = executor.preflight(request("double", n="x"))
+    result = executor.preflight(request("double", n="x"))
 
-    assert isinstance(found, Refused)
-    assert found.result.failure is ToolFailure.INVALID_INPUT
-    assert not found.result.started
+    assert isinstance(result, Refused)
+    assert result.result.failure is ToolFailure.INVALID_INPUT
+    assert not result.result.started
     assert policy.requests == []
 
 
@@ -122,28 +122,28 @@ def test_t20_a_denial_wins_over_an_earlier_request_that_asks() -> None:
     policy = RecordingPolicy({"fs.write": Ask(), "fs.secret": Deny("not that file")})
     executor = Executor([ScriptedTool("t", permissions=[WRITE, SECRET])], policy=policy)
 
-    found = executor.preflight(request())
+    result = executor.preflight(request())
 
-    assert isinstance(found, Refused)
-    assert found.result.failure is ToolFailure.PERMISSION_DENIED
-    assert not found.result.started
-    assert text(found.result) == "Permission denied: not that file"
+    assert isinstance(result, Refused)
+    assert result.result.failure is ToolFailure.PERMISSION_DENIED
+    assert not result.result.started
+    assert text(result.result) == "Permission denied: not that file"
 
 
 def test_t20_all_that_has_to_be_asked_is_asked_at_once() -> None:
     policy = RecordingPolicy({"fs.write": Ask("new file"), "fs.secret": Ask()})
     executor = Executor([ScriptedTool("t", permissions=[READ, WRITE, SECRET])], policy=policy)
 
-    found = executor.preflight(request())
+    result = executor.preflight(request())
 
-    assert isinstance(found, NeedsApproval)
-    assert [one.kind for one in found.requests] == ["fs.write", "fs.secret"]
-    assert [one.reason for one in found.requests] == ["new file", None]
-    assert {one.call.id for one in found.requests} == {"call-1"}
-    first, second = (one.id for one in found.requests)
+    assert isinstance(result, NeedsApproval)
+    assert [value.kind for value in result.requests] == ["fs.write", "fs.secret"]
+    assert [value.reason for value in result.requests] == ["new file", None]
+    assert {value.call.id for value in result.requests} == {"call-1"}
+    first, second = (value.id for value in result.requests)
     still = executor.preflight(request(), granted=[first])
     assert isinstance(still, NeedsApproval)
-    assert [one.id for one in still.requests] == [second]
+    assert [value.id for value in still.requests] == [second]
     assert executor.preflight(request(), granted=[second, first]) == Allowed()
 
 
@@ -151,35 +151,35 @@ def test_one_question_that_comes_twice_is_asked_once() -> None:
     policy = RecordingPolicy({"fs.write": Ask()})
     executor = Executor([ScriptedTool("t", permissions=[WRITE, WRITE])], policy=policy)
 
-    found = executor.preflight(request())
-    assert isinstance(found, NeedsApproval)
-    assert len(found.requests) == 1
+    result = executor.preflight(request())
+    assert isinstance(result, NeedsApproval)
+    assert len(result.requests) == 1
 
 
 def test_t02_a_tool_that_needs_approval_asks_for_itself() -> None:
     needy = ScriptedTool("t", annotations=ToolAnnotations(needs_approval=True))
     executor = Executor([needy])
 
-    found = executor.preflight(request(path="/a"))
+    result = executor.preflight(request(path="/a"))
 
-    assert isinstance(found, NeedsApproval)
-    (asked,) = found.requests
-    assert asked.kind == "tool.t"
-    assert asked.summary == 't {"path":"/a"}'
-    assert executor.preflight(request(path="/a"), granted=[asked.id]) == Allowed()
-    assert isinstance(executor.preflight(request(path="/b"), granted=[asked.id]), NeedsApproval)
+    assert isinstance(result, NeedsApproval)
+    (requests,) = result.requests
+    assert requests.kind == "tool.t"
+    assert requests.summary == 't {"path":"/a"}'
+    assert executor.preflight(request(path="/a"), granted=[requests.id]) == Allowed()
+    assert isinstance(executor.preflight(request(path="/b"), granted=[requests.id]), NeedsApproval)
     allowed = Executor([needy], policy=RecordingPolicy({"tool.t": Allow()}))
     assert allowed.preflight(request()) == Allowed()
 
 
 def test_t24_a_grant_covers_arguments_that_are_too_long_to_be_shown() -> None:
     executor = Executor([ScriptedTool("t", annotations=ToolAnnotations(needs_approval=True))])
-    one, other = (executor.preflight(request(text="x" * 500 + end)) for end in "ab")
+    value, other = (executor.preflight(request(text="x" * 500 + end)) for end in "ab")
 
-    assert isinstance(one, NeedsApproval)
+    assert isinstance(value, NeedsApproval)
     assert isinstance(other, NeedsApproval)
-    assert one.requests[0].summary == other.requests[0].summary
-    assert one.requests[0].id != other.requests[0].id
+    assert value.requests[0].summary == other.requests[0].summary
+    assert value.requests[0].id != other.requests[0].id
 
 
 @given(
@@ -190,15 +190,15 @@ def test_t24_a_grant_covers_arguments_that_are_too_long_to_be_shown() -> None:
     ),
 )
 def test_looking_a_call_over_changes_nothing_and_grants_lead_to_its_end(
-    asked: list[PermissionRequest], decisions: dict[str, Any]
+    requests: list[PermissionRequest], decisions: dict[str, Any]
 ) -> None:
-    scripted = ScriptedTool("t", permissions=asked)
+    scripted = ScriptedTool("t", permissions=requests)
     executor = Executor([scripted], policy=RecordingPolicy(decisions))
-    found = executor.preflight(request())
+    result = executor.preflight(request())
 
-    assert executor.preflight(request()) == found
-    if isinstance(found, NeedsApproval):
-        granted = [one.id for one in found.requests]
+    assert executor.preflight(request()) == result
+    if isinstance(result, NeedsApproval):
+        granted = [value.id for value in result.requests]
         assert executor.preflight(request(), granted=granted) == Allowed()
     assert scripted.calls == []
 
@@ -212,10 +212,10 @@ class Broken:
         self.spec = ScriptedTool("t").spec
         self._where = where
 
-    def permissions(self, asked: ToolInvocation, /) -> list[PermissionRequest]:
+    def permissions(self, call: ToolInvocation, /) -> list[PermissionRequest]:
         return [] if self._where != "permissions" else [1 // 0]  # type: ignore[list-item]
 
-    def bind(self, given: Mapping[str, JsonValue], /) -> object:
+    def bind(self, arguments: Mapping[str, JsonValue], /) -> object:
         return {} if self._where != "bind" else 1 // 0
 
     def invoke(self, arguments: object, context: ToolContext, /) -> object:
@@ -226,12 +226,12 @@ class Broken:
 
 @pytest.mark.parametrize("where", ["permissions", "bind"])
 def test_a_broken_tool_is_refused_rather_than_let_through(where: str) -> None:
-    found = Executor([Broken(where)]).preflight(request())
+    result = Executor([Broken(where)]).preflight(request())
 
-    assert isinstance(found, Refused)
-    assert found.result.failure is ToolFailure.EXECUTION_FAILED
-    assert not found.result.started
-    assert "ZeroDivisionError" in text(found.result)
+    assert isinstance(result, Refused)
+    assert result.result.failure is ToolFailure.EXECUTION_FAILED
+    assert not result.result.started
+    assert "ZeroDivisionError" in text(result.result)
 
 
 # Running it
@@ -357,16 +357,16 @@ async def test_k07_sync_tools_run_in_a_thread_unless_they_say_inline() -> None:
     ident = threading.get_ident()
     assert here.result.output == StructuredOutput([ident, "seen"])
     assert isinstance(beside.result.output, StructuredOutput)
-    other, seen = beside.result.output.value  # type: ignore[misc, str-unpack]
+    other, received = beside.result.output.value  # type: ignore[misc, str-unpack]
     assert other != ident
-    assert seen == "seen"
+    assert received == "seen"
 
 
 def test_an_async_tool_without_an_event_loop_is_an_error_result() -> None:
     async def inner() -> None: ...
 
-    for made in (tool(inner, name="t"), tool(lambda: inner(), name="t")):
-        result = run(Executor([made]), request()).result
+    for created in (tool(inner, name="t"), tool(lambda: inner(), name="t")):
+        result = run(Executor([created]), request()).result
         assert result.failure is ToolFailure.UNAVAILABLE
         assert "concurrent driver" in text(result)
 
@@ -409,18 +409,20 @@ class Catalogue:
 
     revision = 0
 
-    def __init__(self, told: Tool, *hidden: Tool) -> None:
-        self._told = told
+    def __init__(self, visible: Tool, *hidden: Tool) -> None:
+        self._visible = visible
         self._hidden = hidden
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return (self._told.spec,)
+        return (self._visible.spec,)
 
     def hidden(self) -> tuple[ToolSpec, ...]:
-        return tuple(one.spec for one in self._hidden)
+        return tuple(value.spec for value in self._hidden)
 
     def get(self, name: str, /) -> Tool | None:
-        return next((one for one in (self._told, *self._hidden) if one.spec.name == name), None)
+        return next(
+            (value for value in (self._visible, *self._hidden) if value.spec.name == name), None
+        )
 
 
 def test_a12_a_model_is_told_of_the_tools_that_results_added() -> None:

@@ -47,10 +47,10 @@ def request(name: str = "double", **arguments: JsonValue) -> ToolInvocation:
     return ToolInvocation(ToolCallId("call-1"), name, arguments)
 
 
-def run(executor: Executor, asked: ToolInvocation) -> ToolOutcome:
-    found = executor.run_blocking(asked, ToolContext(asked))
-    assert isinstance(found, ToolOutcome)
-    return found
+def run(executor: Executor, requests: ToolInvocation) -> ToolOutcome:
+    result = executor.run_blocking(requests, ToolContext(requests))
+    assert isinstance(result, ToolOutcome)
+    return result
 
 
 def text(result: ToolResult) -> str:
@@ -102,8 +102,8 @@ class ChangingLater(Changing):
         return super().after_tool(call, result, facts)
 
 
-def output(said: str) -> Callable[[ToolResult], ToolResult]:
-    return lambda result: ToolResult(call_id=ToolCallId("other"), output=TextOutput(said))
+def output(answer: str) -> Callable[[ToolResult], ToolResult]:
+    return lambda result: ToolResult(call_id=ToolCallId("other"), output=TextOutput(answer))
 
 
 # Before
@@ -120,12 +120,12 @@ def test_c06_a_blocked_call_is_refused_in_the_hooks_words(
     block: Block, words: str, stop: bool
 ) -> None:
     late = Saying()
-    found = Executor([double], hooks=[Saying(block), late]).preflight(request(n=1))
+    result = Executor([double], hooks=[Saying(block), late]).preflight(request(n=1))
 
-    assert isinstance(found, Refused)
-    assert (text(found.result), found.stop) == (words, stop)
-    assert (found.result.is_error, found.result.started) == (True, False)
-    assert found.result.failure is ToolFailure.PERMISSION_DENIED
+    assert isinstance(result, Refused)
+    assert (text(result.result), result.stop) == (words, stop)
+    assert (result.result.is_error, result.result.started) == (True, False)
+    assert result.result.failure is ToolFailure.PERMISSION_DENIED
     assert late.seen == [], "nobody is asked after a block"
 
 
@@ -142,29 +142,29 @@ def test_hooks_see_calls_that_fit_and_only_those() -> None:
 def test_c06_a_hook_changes_the_arguments_and_the_next_one_sees_it() -> None:
     second = Saying()
     executor = Executor([double], hooks=[Saying(ChangeInput({"n": 5})), second])
-    asked = request(n=1)
-    found = executor.preflight(asked)
+    requests = request(n=1)
+    result = executor.preflight(requests)
 
-    assert found == Allowed({"n": 5})
-    assert asked.input == {"n": 1}, "the transcript keeps the model's"
+    assert result == Allowed({"n": 5})
+    assert requests.input == {"n": 1}, "the transcript keeps the model's"
     assert second.seen[0][0] == {"n": 5}
 
 
 def test_changed_arguments_are_checked_like_any() -> None:
-    found = Executor([double], hooks=[Saying(ChangeInput({"n": []}))]).preflight(request(n=1))
+    result = Executor([double], hooks=[Saying(ChangeInput({"n": []}))]).preflight(request(n=1))
 
-    assert isinstance(found, Refused)
-    assert found.result.failure is ToolFailure.INVALID_INPUT
+    assert isinstance(result, Refused)
+    assert result.result.failure is ToolFailure.INVALID_INPUT
 
 
 def test_an_approval_covers_the_arguments_as_they_were_changed() -> None:
     hook = Saying(ChangeInput({"n": 5}))
     executor = Executor([tool(double, name="double", needs_approval=True)], hooks=[hook])
-    found = executor.preflight(request(n=1))
+    result = executor.preflight(request(n=1))
 
-    assert isinstance(found, NeedsApproval)
-    assert found.requests[0].metadata == {"tool.input": {"n": 5}}
-    granted = [found.requests[0].id]
+    assert isinstance(result, NeedsApproval)
+    assert result.requests[0].metadata == {"tool.input": {"n": 5}}
+    granted = [result.requests[0].id]
     assert executor.preflight(request(n=1), granted=granted) == Allowed({"n": 5})
     hook.answer = ChangeInput({"n": 6})
     assert isinstance(executor.preflight(request(n=1), granted=granted), NeedsApproval)
@@ -189,11 +189,11 @@ def test_policies_decide_after_the_hooks() -> None:
     ],
 )
 def test_a_hook_that_fails_blocks_the_call(answer: Any, words: str) -> None:
-    found = Executor([double], hooks=[Saying(answer)]).preflight(request(n=1))
+    result = Executor([double], hooks=[Saying(answer)]).preflight(request(n=1))
 
-    assert isinstance(found, Refused)
-    assert words in text(found.result)
-    assert not found.result.started
+    assert isinstance(result, Refused)
+    assert words in text(result.result)
+    assert not result.result.started
 
 
 async def test_async_hooks_are_waited_for_and_refuse_where_nobody_can_wait() -> None:
@@ -201,10 +201,10 @@ async def test_async_hooks_are_waited_for_and_refuse_where_nobody_can_wait() -> 
     executor = Executor([double], hooks=[hook])
 
     assert await executor.preflight_async(request(n=1)) == Allowed({"n": 5})
-    found = executor.preflight(request(n=1))
-    assert isinstance(found, Refused)
-    assert found.result.failure is ToolFailure.UNAVAILABLE
-    assert "needs the concurrent driver" in text(found.result)
+    result = executor.preflight(request(n=1))
+    assert isinstance(result, Refused)
+    assert result.result.failure is ToolFailure.UNAVAILABLE
+    assert "needs the concurrent driver" in text(result.result)
     assert len(hook.seen) == 1
 
 
@@ -285,9 +285,9 @@ def test_after_hooks_do_not_see_a_call_that_waits() -> None:
         context.ask("go on?")
 
     hook = Changing(lambda result: None)
-    asked = request("t")
-    found = Executor([asking], hooks=[hook]).run_blocking(asked, ToolContext(asked))
-    assert isinstance(found, Suspension)
+    requests = request("t")
+    outcome = Executor([asking], hooks=[hook]).run_blocking(requests, ToolContext(requests))
+    assert isinstance(outcome, Suspension)
     assert hook.seen == []
 
 
@@ -302,12 +302,12 @@ def test_after_hooks_see_the_whole_output_and_what_they_say_is_cut() -> None:
 
 async def test_async_after_hooks_are_waited_for_and_an_error_where_nobody_can_wait() -> None:
     executor = Executor([double], hooks=[ChangingLater(output("late"))])
-    asked = request(n=1)
+    requests = request(n=1)
 
-    found = await executor.run(asked, ToolContext(asked), to_thread=here)
-    assert isinstance(found, ToolOutcome)
-    assert text(found.result) == "late"
-    assert "needs the concurrent driver" in text(run(executor, asked).result)
+    result = await executor.run(requests, ToolContext(requests), to_thread=here)
+    assert isinstance(result, ToolOutcome)
+    assert text(result.result) == "late"
+    assert "needs the concurrent driver" in text(run(executor, requests).result)
 
 
 # Both

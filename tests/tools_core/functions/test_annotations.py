@@ -196,9 +196,9 @@ def of(kind: Any, default: Any = dataclasses.MISSING) -> FunctionTool[..., Any]:
     return tool(take)
 
 
-def schema_of(made: FunctionTool[..., Any]) -> Any:
+def schema_of(created: FunctionTool[..., Any]) -> Any:
     """The schema of the parameter; that of its definition if it is one."""
-    whole: Any = made.spec.input_schema
+    whole: Any = created.spec.input_schema
     own = whole["properties"]["value"]
     return whole["$defs"][own[REF].removeprefix("#/$defs/")] if REF in own else own
 
@@ -535,32 +535,32 @@ KINDS: dict[str, tuple[Any, dict[str, Any], Any, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_type_has_a_schema_takes_what_fits_and_tells_what_does_not(name: str) -> None:
-    kind, part, fits, decoded, misfit, told = KINDS[name]
-    made = of(kind)
-    schema = schema_of(made)
+    kind, part, fits, decoded, misfit, events = KINDS[name]
+    created = of(kind)
+    schema = schema_of(created)
 
     assert {key: schema.get(key) for key in part} == part
-    found = made.bind({"value": fits})["value"]
-    assert found == decoded
-    assert type(found) is type(decoded)
+    result = created.bind({"value": fits})["value"]
+    assert result == decoded
+    assert type(result) is type(decoded)
     with pytest.raises(InvalidToolInput) as caught:
-        made.bind({"value": misfit})
-    assert told in str(caught.value)
+        created.bind({"value": misfit})
+    assert events in str(caught.value)
     assert caught.value.paths[0].startswith("value")
 
 
 @pytest.mark.parametrize("kind", [Any, object, T])
 def test_a_type_that_says_nothing_takes_everything(kind: Any) -> None:
-    made = of(kind)
+    created = of(kind)
 
-    assert schema_of(made) == {}
+    assert schema_of(created) == {}
     some: list[JsonValue] = [1, "a", None, [{"b": 1}]]
-    for given in some:
-        assert made.bind({"value": given}) == {"value": given}
+    for value in some:
+        assert created.bind({"value": value}) == {"value": value}
 
 
 @pytest.mark.parametrize(
-    ("kind", "default", "written"),
+    ("kind", "default", "data"),
     [
         (int, 5, 5),
         (int | None, None, None),
@@ -575,14 +575,14 @@ def test_a_type_that_says_nothing_takes_everything(kind: Any) -> None:
     ],
 )
 def test_a_default_is_written_as_json_where_it_can_be(
-    kind: Any, default: Any, written: JsonValue
+    kind: Any, default: Any, data: JsonValue
 ) -> None:
-    made = of(kind, default)
-    properties: Any = made.spec.input_schema["properties"]
+    created = of(kind, default)
+    properties: Any = created.spec.input_schema["properties"]
 
-    assert properties["value"].get("default") == written
-    assert made.spec.input_schema["required"] == []
-    assert made.bind({}) == {}
+    assert properties["value"].get("default") == data
+    assert created.spec.input_schema["required"] == []
+    assert created.bind({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -630,4 +630,6 @@ def test_classes_of_one_name_stay_apart() -> None:
 
     take.__annotations__ = {"a": one(), "b": other(), "return": None}
     definitions: Any = tool(take).spec.input_schema["$defs"]
-    assert sorted(name for one in definitions.values() for name in one["required"]) == ["x", "y"]
+    assert sorted(
+        name for definition in definitions.values() for name in definition["required"]
+    ) == ["x", "y"]

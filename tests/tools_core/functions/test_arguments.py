@@ -52,11 +52,11 @@ class Model:
         return cls(value["x"])
 
 
-def bound(function: FunctionTool[..., Any], given: Mapping[str, JsonValue]) -> dict[str, Any]:
+def bound(function: FunctionTool[..., Any], value: Mapping[str, JsonValue]) -> dict[str, Any]:
     """Bind, and check that what was given is left as it was."""
-    before = copy.deepcopy(given)
-    decoded = function.bind(given)
-    assert given == before
+    before = copy.deepcopy(value)
+    decoded = function.bind(value)
+    assert value == before
     return decoded
 
 
@@ -66,9 +66,9 @@ def structured(tags: list[str], opt: dict[str, int], note: str, n: int) -> None:
 
 
 def test_s06_structures_sent_as_text_are_read_and_real_text_is_left_alone() -> None:
-    given = {"tags": '["a"]', "opt": '{"k":1}', "note": "[1]", "n": "7"}
+    value = {"tags": '["a"]', "opt": '{"k":1}', "note": "[1]", "n": "7"}
 
-    assert bound(structured, given) == {"tags": ["a"], "opt": {"k": 1}, "note": "[1]", "n": 7}
+    assert bound(structured, value) == {"tags": ["a"], "opt": {"k": 1}, "note": "[1]", "n": 7}
 
 
 def test_s06_strict_arguments_are_taken_as_they_are() -> None:
@@ -83,7 +83,7 @@ def test_s06_strict_arguments_are_taken_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "wanted"),
+    ("kind", "argument", "wanted"),
     [
         (int, "7", 7),
         (int, " 7 ", 7),
@@ -105,16 +105,16 @@ def test_s06_strict_arguments_are_taken_as_they_are() -> None:
         (Options, '{"deep": "true"}', {"deep": True}),
     ],
 )
-def test_s06_what_almost_fits_is_mended_at_any_depth(kind: Any, given: Any, wanted: Any) -> None:
+def test_s06_what_almost_fits_is_mended_at_any_depth(kind: Any, argument: Any, wanted: Any) -> None:
     def function(value: Any) -> None: ...
 
     function.__annotations__["value"] = kind
 
-    assert bound(tool(function), {"value": given}) == {"value": wanted}
+    assert bound(tool(function), {"value": argument}) == {"value": wanted}
 
 
 @pytest.mark.parametrize(
-    ("kind", "given"),
+    ("kind", "argument"),
     [
         (int, "seven"),
         (int, 7.5),
@@ -140,21 +140,21 @@ def test_s06_what_almost_fits_is_mended_at_any_depth(kind: Any, given: Any, want
         (Annotated[int, msgspec.Meta(ge=1)], "0"),
     ],
 )
-def test_s06_what_does_not_fit_is_not_bent(kind: Any, given: Any) -> None:
+def test_s06_what_does_not_fit_is_not_bent(kind: Any, argument: Any) -> None:
     def function(value: Any) -> None: ...
 
     function.__annotations__["value"] = kind
 
     with pytest.raises(InvalidToolInput):
-        bound(tool(function), {"value": given})
+        bound(tool(function), {"value": argument})
 
 
 def test_a_null_that_cannot_be_left_out_is_told_as_the_null_it_is() -> None:
     @tool
-    def edit(one: Edit) -> None: ...
+    def edit(change: Edit) -> None: ...
 
-    with pytest.raises(InvalidToolInput, match=r"one\.old: Expected `str`, got `null`"):
-        edit.bind({"one": {"old": None}})
+    with pytest.raises(InvalidToolInput, match=r"change\.old: Expected `str`, got `null`"):
+        edit.bind({"change": {"old": None}})
 
 
 @tool
@@ -163,9 +163,9 @@ def optional(q: str, n: int = 5, unit: Literal["c", "f"] | None = None, deep: bo
 
 
 def test_s10_null_for_an_optional_parameter_means_not_given() -> None:
-    given: dict[str, JsonValue] = {"q": "x", "n": None, "unit": None, "deep": None}
+    value: dict[str, JsonValue] = {"q": "x", "n": None, "unit": None, "deep": None}
 
-    assert bound(optional, given) == {"q": "x", "unit": None}
+    assert bound(optional, value) == {"q": "x", "unit": None}
 
 
 def test_s10_null_for_a_required_parameter_names_it() -> None:
@@ -240,12 +240,12 @@ def test_a_tool_may_change_its_arguments_without_changing_the_call() -> None:
     @tool
     def change(options: dict[str, Any], anything: Any) -> None: ...
 
-    given: dict[str, JsonValue] = {"options": {"a": [1]}, "anything": {"b": [2]}}
-    decoded = change.bind(given)
+    value: dict[str, JsonValue] = {"options": {"a": [1]}, "anything": {"b": [2]}}
+    decoded = change.bind(value)
     decoded["options"]["a"].append(2)
     decoded["anything"]["b"].append(3)
 
-    assert given == {"options": {"a": [1]}, "anything": {"b": [2]}}
+    assert value == {"options": {"a": [1]}, "anything": {"b": [2]}}
 
 
 def test_a_default_that_is_no_json_is_not_shown_but_used() -> None:
@@ -269,14 +269,14 @@ def test_types_of_every_day_are_decoded() -> None:
         pair: tuple[int, str] = (1, "a"),
     ) -> None: ...
 
-    given: dict[str, JsonValue] = {
+    value: dict[str, JsonValue] = {
         "colour": "red",
         "day": "2026-01-02",
         "options": {"deep": True},
         "edit": {"old": "x"},
         "pair": [2, "b"],
     }
-    assert bound(many, given) == {
+    assert bound(many, value) == {
         "colour": Colour.RED,
         "day": datetime.date(2026, 1, 2),
         "options": {"deep": True},
@@ -348,13 +348,13 @@ names = st.sampled_from(["edits", "n", "names", "other"])
 
 
 @given(st.dictionaries(names, json_values))
-def test_any_arguments_fit_or_are_told(given: dict[str, JsonValue]) -> None:
-    before = copy.deepcopy(given)
+def test_any_arguments_fit_or_are_told(argument: dict[str, JsonValue]) -> None:
+    before = copy.deepcopy(argument)
     paths: tuple[str, ...] = ()
     try:
-        decoded = anything.bind(given)
+        decoded = anything.bind(argument)
     except InvalidToolInput as error:
         decoded, paths = {"edits": ()}, error.paths
-    assert paths or all(isinstance(one, Edit) for one in decoded["edits"])
-    assert ("edits" in paths) >= ("edits" not in given)
-    assert given == before
+    assert paths or all(isinstance(value, Edit) for value in decoded["edits"])
+    assert ("edits" in paths) >= ("edits" not in argument)
+    assert argument == before

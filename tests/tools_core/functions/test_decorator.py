@@ -133,20 +133,20 @@ def test_a_time_that_makes_no_sense_is_refused(
 def test_the_text_of_an_annotation_comes_before_that_of_the_docstring() -> None:
     @tool
     def act(
-        one: Annotated[int, "from a string"],
+        first: Annotated[int, "from a string"],
         two: Annotated[int, msgspec.Meta(ge=1, description="from Meta")],
         three: int,
     ) -> None:
         """Act.
 
         Args:
-            one: x
+            first: x
             two: x
             three: from the docstring
         """
 
     properties: Any = act.spec.input_schema["properties"]
-    assert properties["one"]["description"] == "from a string"
+    assert properties["first"]["description"] == "from a string"
     assert properties["two"] == {"type": "integer", "minimum": 1, "description": "from Meta"}
     assert properties["three"]["description"] == "from the docstring"
 
@@ -165,6 +165,6 @@ def test_a_function_may_say_what_it_needs_permission_for() -> None:
     def read(path: str) -> str:
         return path
 
-    asked = read.permissions(ToolInvocation(ToolCallId("1"), "read", {"path": "/x"}))
-    assert asked == (PermissionRequest("fs.read", "read /x"),)
+    requests = read.permissions(ToolInvocation(ToolCallId("1"), "read", {"path": "/x"}))
+    assert requests == (PermissionRequest("fs.read", "read /x"),)
     assert add.permissions(ToolInvocation(ToolCallId("1"), "add")) == ()

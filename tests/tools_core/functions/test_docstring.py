@@ -98,36 +98,36 @@ SPHINX = """Find people.
     ids=["google", "no blank before", "blank after", "parameters", "next line", "numpy", "sphinx"],
 )
 def test_s07_every_layout_gives_the_same_texts(text: str) -> None:
-    found = read_docstring(text)
+    result = read_docstring(text)
 
-    assert found.parameters == {
+    assert result.parameters == {
         "name": "Who to find, by any part of the name.",
         "limit": "How many: at most 50.",
         "kinds": "Which kinds.",
     }
-    assert found.description.startswith("Find people.")
-    assert "Looks in all offices." in found.description
-    assert "Who to find" not in found.description
-    assert "A list of people." in found.description
+    assert result.description.startswith("Find people.")
+    assert "Looks in all offices." in result.description
+    assert "Who to find" not in result.description
+    assert "A list of people." in result.description
 
 
 def test_s07_a_docstring_may_begin_with_its_arguments() -> None:
-    found = read_docstring("""
+    result = read_docstring("""
     Args:
         name: Who to find.
     """)
 
-    assert found.parameters == {"name": "Who to find."}
-    assert found.description == ""
+    assert result.parameters == {"name": "Who to find."}
+    assert result.description == ""
 
 
 def test_s07_the_header_may_stand_on_the_first_line() -> None:
-    found = read_docstring("""Args:
+    result = read_docstring("""Args:
         name: Who to find.
         limit: How many.
     """)
 
-    assert found.parameters == {"name": "Who to find.", "limit": "How many."}
+    assert result.parameters == {"name": "Who to find.", "limit": "How many."}
 
 
 @pytest.mark.parametrize(
@@ -141,31 +141,31 @@ def test_s07_the_header_may_stand_on_the_first_line() -> None:
     ],
 )
 def test_s07_prose_that_speaks_of_args_stays_prose(text: str) -> None:
-    found = read_docstring(text)
+    result = read_docstring(text)
 
-    assert found.parameters == {}
-    assert found.description == text
+    assert result.parameters == {}
+    assert result.description == text
 
 
 def test_numpy_names_that_share_a_text_each_have_it() -> None:
-    found = read_docstring("Add.\n\nParameters\n----------\na, b : int\n    A number.\n")
+    result = read_docstring("Add.\n\nParameters\n----------\na, b : int\n    A number.\n")
 
-    assert found.parameters == {"a": "A number.", "b": "A number."}
-    assert found.description == "Add."
+    assert result.parameters == {"a": "A number.", "b": "A number."}
+    assert result.description == "Add."
 
 
 def test_the_code_after_a_sphinx_field_is_no_part_of_it() -> None:
-    found = read_docstring("Do.\n\n:param x: The x.\n\nMore about it.")
+    result = read_docstring("Do.\n\n:param x: The x.\n\nMore about it.")
 
-    assert found.parameters == {"x": "The x."}
-    assert found.description == "Do.\n\nMore about it."
+    assert result.parameters == {"x": "The x."}
+    assert result.description == "Do.\n\nMore about it."
 
 
 @pytest.mark.parametrize("text", [None, "", "   \n  "])
 def test_no_docstring_says_nothing(text: str | None) -> None:
-    found = read_docstring(text)
+    result = read_docstring(text)
 
-    assert (found.description, found.parameters) == ("", {})
+    assert (result.description, result.parameters) == ("", {})
 
 
 LINES = st.sampled_from(
@@ -175,6 +175,6 @@ LINES = st.sampled_from(
 
 @given(st.lists(LINES).map("\n".join) | st.text())
 def test_any_text_can_be_read(text: str) -> None:
-    found = read_docstring(text)
+    result = read_docstring(text)
 
-    assert all(words.strip() for words in found.parameters.values())
+    assert all(words.strip() for words in result.parameters.values())

@@ -46,19 +46,19 @@ async def waiting(arguments: dict[str, JsonValue], context: ToolContext) -> str:
 
 @pytest.mark.parametrize("function", [plain, waiting])
 def test_a_schema_tool_keeps_the_contract_of_tools(function: Any) -> None:
-    made = SchemaTool(
+    created = SchemaTool(
         SPEC, function, permissions=lambda request: [custom_permission("find", "find")]
     )
 
-    assert made.is_async == (function is waiting)
-    assert check_tool(made, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
+    assert created.is_async == (function is waiting)
+    assert check_tool(created, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
 
 
 def test_whether_it_waits_may_be_said() -> None:
-    made = SchemaTool(SPEC, lambda *given: waiting(*given), is_async=True, inline=True)
+    created = SchemaTool(SPEC, lambda *arguments: waiting(*arguments), is_async=True, inline=True)
 
-    assert made.inline
-    assert call_tool(made, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
+    assert created.inline
+    assert call_tool(created, {"n": 1, "m": 2}).result.output == TextOutput("find 1")
 
 
 def test_c05_what_is_required_and_missing_is_told() -> None:
@@ -88,22 +88,22 @@ def test_c05_at_most_five_places_are_told() -> None:
     assert caught.value.paths == tuple("abcdefg")
 
 
-@pytest.mark.parametrize("given", [[], "x", None])
-def test_arguments_are_an_object(given: Any) -> None:
+@pytest.mark.parametrize("value", [[], "x", None])
+def test_arguments_are_an_object(value: Any) -> None:
     with pytest.raises(InvalidToolInput, match="must be a JSON object, not"):
-        SchemaTool(SPEC, plain).bind(given)
+        SchemaTool(SPEC, plain).bind(value)
 
 
 def test_what_a_tool_does_to_its_arguments_is_its_own_affair() -> None:
-    given: dict[str, JsonValue] = {"n": [1], "m": {}}
-    bound: Any = SchemaTool(SPEC, plain).bind(given)
+    value: dict[str, JsonValue] = {"n": [1], "m": {}}
+    bound: Any = SchemaTool(SPEC, plain).bind(value)
     bound["n"].append(2)
 
-    assert given == {"n": [1], "m": {}}
+    assert value == {"n": [1], "m": {}}
 
 
 def test_a_validator_is_asked_first() -> None:
-    def refuse(given: Any) -> None:
+    def refuse(value: Any) -> None:
         raise InvalidToolInput("no")
 
     with pytest.raises(InvalidToolInput, match="no"):

@@ -204,12 +204,12 @@ def test_a_method_is_a_tool_of_each_object_and_is_read_once() -> None:
             self.count += n
             return self.count
 
-    one, other = Counter(1), Counter(10)
+    value, other = Counter(1), Counter(10)
 
-    assert "3" in repr(call_tool(one.add, {"n": 2}).result.output)
+    assert "3" in repr(call_tool(value.add, {"n": 2}).result.output)
     assert "12" in repr(call_tool(other.add, {"n": 2}).result.output)
-    assert one.add.spec is other.add.spec
-    assert one.add(5) == 8
+    assert value.add.spec is other.add.spec
+    assert value.add(5) == 8
 
 
 def test_arguments_that_a_partial_fixes_by_place_are_not_shown() -> None:

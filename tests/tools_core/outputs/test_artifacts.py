@@ -27,8 +27,8 @@ STORES: list[Callable[[Path], ArtifactStore]] = [lambda _: MemoryArtifacts(), Fi
 
 @pytest.fixture(params=STORES, ids=["memory", "file"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
-    made: ArtifactStore = request.param(tmp_path / "new" / "folder")
-    return made
+    created: ArtifactStore = request.param(tmp_path / "new" / "folder")
+    return created
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("aé€😀"), max_size=60)
@@ -41,13 +41,13 @@ def test_t28_pieces_chained_by_next_offset_are_the_whole(
 ) -> None:
     with TemporaryDirectory() as folder:
         store = make(Path(folder))
-        found = store.put(S, C, text)
-        read, offset, turns = "", 0, 0
+        result = store.put(S, C, text)
+        decoded, offset, turns = "", 0, 0
         while True:
             limit = limits[turns % len(limits)]
-            piece = store.read(found, offset, limit)
-            read += piece.content
-            assert (piece.id, piece.offset) == (found, offset)
+            piece = store.read(result, offset, limit)
+            decoded += piece.content
+            assert (piece.id, piece.offset) == (result, offset)
             assert piece.next_offset == offset + len(piece.content.encode())
             assert piece.original_bytes == len(text.encode())
             assert piece.eof == (piece.next_offset == piece.original_bytes)
@@ -57,25 +57,25 @@ def test_t28_pieces_chained_by_next_offset_are_the_whole(
                 break
             assert piece.content, "reading always gets on"
 
-    assert read == text
+    assert decoded == text
 
 
 def test_t28_an_offset_is_between_two_characters(store: ArtifactStore) -> None:
-    found = store.put(S, C, "aé€")
+    result = store.put(S, C, "aé€")
 
     for offset in (2, 4, 5, -1, 7):
         with pytest.raises(InvalidOffset) as caught:
-            store.read(found, offset, 10)
+            store.read(result, offset, 10)
         assert caught.value.offset == offset
         assert str(offset) in str(caught.value)
-    assert store.read(found, 6, 10).eof
+    assert store.read(result, 6, 10).eof
 
 
 def test_t28_a_piece_has_at_least_one_byte_of_room(store: ArtifactStore) -> None:
-    found = store.put(S, C, "a")
+    result = store.put(S, C, "a")
 
     with pytest.raises(ValueError, match="at least 1"):
-        store.read(found, 0, 0)
+        store.read(result, 0, 0)
 
 
 @pytest.mark.parametrize("name", ["nope", "", "../secret", "/etc/passwd", "a/b", "s-c-\0", "."])
@@ -108,9 +108,9 @@ def test_t28_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
     store = FileArtifacts(folder)
 
     for name in ("../../x", "..", "CON", "a" * 500, "é\n/"):
-        found = store.put(SessionId(name), ToolCallId(name), name)
-        assert store.read(found, 0, 1000).content == name
-    assert {one.name for one in tmp_path.iterdir()} == {"kept", "secret.txt"}
+        result = store.put(SessionId(name), ToolCallId(name), name)
+        assert store.read(result, 0, 1000).content == name
+    assert {value.name for value in tmp_path.iterdir()} == {"kept", "secret.txt"}
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(OSError, match="symbolic links"):
         store.read(ArtifactId("link"), 0, 10)

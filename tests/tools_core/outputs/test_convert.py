@@ -164,9 +164,9 @@ def test_parts_and_what_stands_among_them_become_parts() -> None:
 
 
 def held() -> list[Any]:
-    found: list[Any] = []
-    found.append(found)
-    return found
+    result: list[Any] = []
+    result.append(result)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -243,9 +243,9 @@ def test_metadata_under_the_reserved_owner_are_stripped() -> None:
         metadata=metadata,
     )
 
-    found = outcome_of(result, REQUEST).result
-    assert found.metadata == {"mine.x": 1}
-    assert found.output.parts[0].metadata == {"mine.x": 1}  # type: ignore[union-attr]
+    outcome = outcome_of(result, REQUEST).result
+    assert outcome.metadata == {"mine.x": 1}
+    assert outcome.output.parts[0].metadata == {"mine.x": 1}  # type: ignore[union-attr]
 
 
 values = st.recursive(
@@ -270,9 +270,9 @@ values = st.recursive(
 
 @given(values)
 def test_s08_what_comes_out_is_json_that_reads_back_as_itself(value: object) -> None:
-    written = json_value_of(value, tool="t")
+    data = json_value_of(value, tool="t")
 
-    assert msgspec.json.decode(msgspec.json.encode(written)) == written
+    assert msgspec.json.decode(msgspec.json.encode(data)) == data
 
 
 @given(values)

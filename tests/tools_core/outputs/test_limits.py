@@ -44,9 +44,9 @@ def outcome(output: ToolOutput, *, is_error: bool = False) -> ToolOutcome:
 
 
 def applied(limits: OutputLimits, output: ToolOutput, spec: ToolSpec = SPEC) -> ToolResult:
-    found = limits.apply(outcome(output), spec, CALL)
-    assert found.stop, "what else came of the call is kept"
-    return found.result
+    result = limits.apply(outcome(output), spec, CALL)
+    assert result.stop, "what else came of the call is kept"
+    return result.result
 
 
 def stub_of(result: ToolResult) -> dict[str, Any]:
@@ -84,39 +84,39 @@ def test_t27_the_nearest_limit_counts(
 @pytest.mark.parametrize("action", OverflowAction)
 def test_t27_what_fits_is_left_as_it_is(action: OverflowAction) -> None:
     limits = OutputLimits(default_bytes=10, action=action, store=MemoryArtifacts())
-    given = outcome(TextOutput("é" * 5))
+    value = outcome(TextOutput("é" * 5))
 
-    assert limits.apply(given, SPEC, CALL) is given
-    assert OutputLimits(default_bytes=None).apply(given, SPEC, CALL) is given
+    assert limits.apply(value, SPEC, CALL) is value
+    assert OutputLimits(default_bytes=None).apply(value, SPEC, CALL) is value
 
 
 # What becomes of the rest
 
 
 def test_t27_it_is_cut() -> None:
-    found = applied(OutputLimits(default_bytes=60), TextOutput("x" * 100))
+    result = applied(OutputLimits(default_bytes=60), TextOutput("x" * 100))
 
-    assert found.output == truncate_output(TextOutput("x" * 100), 60)
-    assert not found.is_error
+    assert result.output == truncate_output(TextOutput("x" * 100), 60)
+    assert not result.is_error
 
 
 def test_t27_or_the_call_has_failed_and_says_by_how_much() -> None:
     limits = OutputLimits(default_bytes=60, action=OverflowAction.FAIL)
-    found = applied(limits, TextOutput("é" * 100))
+    result = applied(limits, TextOutput("é" * 100))
 
-    assert found.is_error
-    assert found.failure is ToolFailure.EXECUTION_FAILED
-    assert found.started
-    assert isinstance(found.output, TextOutput)
-    assert "200 bytes" in found.output.text
-    assert "60" in found.output.text
+    assert result.is_error
+    assert result.failure is ToolFailure.EXECUTION_FAILED
+    assert result.started
+    assert isinstance(result.output, TextOutput)
+    assert "200 bytes" in result.output.text
+    assert "60" in result.output.text
 
 
 def test_t27_an_error_is_not_replaced_by_another_one() -> None:
     limits = OutputLimits(default_bytes=60, action=OverflowAction.FAIL)
-    found = limits.apply(outcome(TextOutput("x" * 100), is_error=True), SPEC, CALL).result
+    result = limits.apply(outcome(TextOutput("x" * 100), is_error=True), SPEC, CALL).result
 
-    assert found.output == truncate_output(TextOutput("x" * 100), 60)
+    assert result.output == truncate_output(TextOutput("x" * 100), 60)
 
 
 def storing(store: ArtifactStore, limit: int = 1000) -> OutputLimits:
@@ -138,13 +138,13 @@ def test_t27_or_it_is_stored_and_the_stub_leads_to_all_of_it() -> None:
     assert stub["read_args"] == {"id": stub["tool_result_id"], "offset": 0, "limit": 400}
 
     reader = read_artifact_tool(store, max_bytes=140_000)
-    arguments, read = {**stub["read_args"], "limit": 140_000}, ""
+    arguments, decoded = {**stub["read_args"], "limit": 140_000}, ""
     for _ in range(3):
         piece: Any = call_tool(reader, arguments).result.output
-        read += piece.value["content"]
+        decoded += piece.value["content"]
         arguments["offset"] = piece.value["next_offset"]
     assert piece.value["eof"]
-    assert read == text
+    assert decoded == text
 
 
 values = st.text(st.characters() | st.sampled_from('"\\\x00é'), min_size=900, max_size=3000)
@@ -152,18 +152,18 @@ values = st.text(st.characters() | st.sampled_from('"\\\x00é'), min_size=900, m
 
 @given(values, st.integers(500, 3000))
 def test_t27_a_stub_fits_the_limit_too(text: str, limit: int) -> None:
-    found = applied(storing(MemoryArtifacts(), limit), TextOutput(text))
+    result = applied(storing(MemoryArtifacts(), limit), TextOutput(text))
 
-    if found.output != TextOutput(text):
-        assert len(to_json(stub_of(found))) <= limit
+    if result.output != TextOutput(text):
+        assert len(to_json(stub_of(result))) <= limit
 
 
 def test_t27_an_error_is_stored_and_stays_one() -> None:
     limits = storing(MemoryArtifacts(), 500)
-    found = limits.apply(outcome(TextOutput("x" * 1000), is_error=True), SPEC, CALL).result
+    result = limits.apply(outcome(TextOutput("x" * 1000), is_error=True), SPEC, CALL).result
 
-    assert found.is_error
-    assert stub_of(found)["truncated"]
+    assert result.is_error
+    assert stub_of(result)["truncated"]
 
 
 @pytest.mark.parametrize(
@@ -180,13 +180,13 @@ def test_t27_an_error_is_stored_and_stays_one() -> None:
 )
 def test_t27_all_text_is_stored_and_media_stay(output: ToolOutput, stored: str, media: Any) -> None:
     store = MemoryArtifacts()
-    found = applied(storing(store), output).output
+    result = applied(storing(store), output).output
     if media is None:
-        assert isinstance(found, StructuredOutput)
-        stub: Any = found.value
+        assert isinstance(result, StructuredOutput)
+        stub: Any = result.value
     else:
-        assert isinstance(found, PartsOutput)
-        first, *others = found.parts
+        assert isinstance(result, PartsOutput)
+        first, *others = result.parts
         assert isinstance(first, Structured)
         stub = first.value
         assert others == [media]
@@ -196,21 +196,21 @@ def test_t27_all_text_is_stored_and_media_stay(output: ToolOutput, stored: str, 
 
 def test_t27_where_the_store_fails_the_output_is_cut(caplog: pytest.LogCaptureFixture) -> None:
     class Full(MemoryArtifacts):
-        def put(self, *given: Any) -> Any:
+        def put(self, *value: Any) -> Any:
             raise OSError("disk full")
 
     with caplog.at_level(logging.WARNING):
-        found = applied(storing(Full()), TextOutput("x" * 2000))
+        result = applied(storing(Full()), TextOutput("x" * 2000))
 
-    assert found.output == truncate_output(TextOutput("x" * 2000), 1000)
+    assert result.output == truncate_output(TextOutput("x" * 2000), 1000)
     assert "could not be stored" in caplog.text
 
 
 def test_t28_what_is_read_back_is_not_stored_again() -> None:
     reader = read_artifact_tool(MemoryArtifacts())
-    given = outcome(StructuredOutput({"content": "x" * 40_000}))
+    value = outcome(StructuredOutput({"content": "x" * 40_000}))
 
-    assert storing(MemoryArtifacts()).apply(given, reader.spec, CALL) is given
+    assert storing(MemoryArtifacts()).apply(value, reader.spec, CALL) is value
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,11 @@ def test_t28_the_tool_keeps_the_contract_of_tools() -> None:
 def test_t28_what_cannot_be_read_is_an_error_that_says_why(
     arguments: dict[str, Any], word: str
 ) -> None:
-    found = result_of(**arguments)
-    output: Any = found.output
+    result = result_of(**arguments)
+    output: Any = result.output
 
-    assert found.is_error
-    assert found.failure is ToolFailure.INVALID_INPUT
+    assert result.is_error
+    assert result.failure is ToolFailure.INVALID_INPUT
     assert word in output.text
 
 

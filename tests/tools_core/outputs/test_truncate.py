@@ -35,15 +35,15 @@ def test_t27_a_text_is_never_longer_than_it_may_be(text: str, limit: int) -> Non
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300), st.integers(60, 200))
 def test_t27_a_cut_text_begins_as_the_whole_and_says_how_long_it_was(text: str, limit: int) -> None:
     size = len(text.encode())
-    found = truncate_text(text, limit)
+    result = truncate_text(text, limit)
 
     if size <= limit:
-        assert found is text
+        assert result is text
     else:
-        head, _, mark = found.rpartition("\n")
+        head, _, mark = result.rpartition("\n")
         assert text.startswith(head)
         assert mark == f"{MARK}{size}]"
-        assert limit - len(found.encode()) < 4, "as much is kept as there is room for"
+        assert limit - len(result.encode()) < 4, "as much is kept as there is room for"
 
 
 def test_t27_the_marker_is_cut_where_there_is_no_room_for_it() -> None:
@@ -53,9 +53,9 @@ def test_t27_the_marker_is_cut_where_there_is_no_room_for_it() -> None:
 
 def test_t27_a_character_is_not_cut_in_two() -> None:
     text = "é" * 100
-    found = truncate_text(text, 61)
+    result = truncate_text(text, 61)
 
-    assert found.split("\n")[0] == "é" * ((61 - len(MARK) - 5) // 2)
+    assert result.split("\n")[0] == "é" * ((61 - len(MARK) - 5) // 2)
 
 
 json_values = st.recursive(
@@ -68,25 +68,25 @@ json_values = st.recursive(
 def test_t27_a_value_that_is_too_long_becomes_a_frame_that_fits(
     value: JsonValue, limit: int
 ) -> None:
-    written = to_json(value)
-    found = truncate_output(StructuredOutput(value), limit)
+    data = to_json(value)
+    result = truncate_output(StructuredOutput(value), limit)
 
-    assert isinstance(found, StructuredOutput)
-    if len(written) <= limit:
-        assert found.value == value
+    assert isinstance(result, StructuredOutput)
+    if len(data) <= limit:
+        assert result.value == value
     else:
-        assert len(to_json(found.value)) <= limit
-        assert isinstance(found.value, dict)
-        content = found.value.pop("content")
+        assert len(to_json(result.value)) <= limit
+        assert isinstance(result.value, dict)
+        content = result.value.pop("content")
         assert isinstance(content, str)
-        assert written.decode().startswith(content)
-        assert found.value == {"truncated": True, "original_bytes": len(written)}
+        assert data.decode().startswith(content)
+        assert result.value == {"truncated": True, "original_bytes": len(data)}
 
 
 def test_t27_a_value_full_of_quotes_keeps_what_there_is_room_for() -> None:
-    found = truncate_output(StructuredOutput(['"' * 1000]), 500)
+    result = truncate_output(StructuredOutput(['"' * 1000]), 500)
 
-    assert 490 <= len(to_json(found.value)) <= 500  # type: ignore[union-attr]
+    assert 490 <= len(to_json(result.value)) <= 500  # type: ignore[union-attr]
 
 
 IMAGE = Media(modality=Modality.IMAGE, mime_type="image/png", data=InlineBytes(b"x" * 1000))
@@ -102,9 +102,9 @@ def test_parts_share_one_budget_and_keep_their_order() -> None:
     long = Text(text="x" * 100)
     parts: tuple[Part, ...] = (Text(text="a" * 20), IMAGE, long, IMAGE, Text(text="gone"))
 
-    found = truncate_output(PartsOutput(parts), 80)
+    result = truncate_output(PartsOutput(parts), 80)
 
-    assert found == PartsOutput((parts[0], IMAGE, Text(text=truncate_text("x" * 100, 60)), IMAGE))
+    assert result == PartsOutput((parts[0], IMAGE, Text(text=truncate_text("x" * 100, 60)), IMAGE))
 
 
 def test_structured_parts_and_files_of_text_are_cut_as_well() -> None:

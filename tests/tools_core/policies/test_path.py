@@ -67,11 +67,11 @@ def test_t25_what_is_in_an_allowed_folder_is_allowed(ws: Path, ask: Any, path: s
 def test_z01_z02_every_way_out_is_asked_for_or_denied(
     ws: Path, ask: Any, path: str, outside: UnlistedAction
 ) -> None:
-    given = f"{ws}/{path}"
-    found = PathPolicy(allowed=(ws,), outside=outside)(ask(given), FACTS)
+    value = f"{ws}/{path}"
+    result = PathPolicy(allowed=(ws,), outside=outside)(ask(value), FACTS)
 
-    assert isinstance(found, Ask if outside is UnlistedAction.ASK else Deny)
-    assert given in (found.reason or ""), "the path is named as it was given"
+    assert isinstance(result, Ask if outside is UnlistedAction.ASK else Deny)
+    assert value in (result.reason or ""), "the path is named as it was given"
 
 
 def test_t26_dots_behind_what_is_not_there_are_denied(ws: Path) -> None:
@@ -168,9 +168,9 @@ def test_t25_the_protected_link_is_protected_itself(ws: Path) -> None:
 @pytest.mark.parametrize("ask", ALL)
 def test_t25_the_read_only_is_not_changed(ws: Path, ask: Any) -> None:
     policy = PathPolicy(allowed=(ws,), read_only=(ws / "docs",))
-    found = policy(ask(ws / "docs" / "x"), FACTS)
+    result = policy(ask(ws / "docs" / "x"), FACTS)
 
-    assert kind_of(found) is (Allow if ask in (read_path, list_path) else Deny)
+    assert kind_of(result) is (Allow if ask in (read_path, list_path) else Deny)
 
 
 def test_t25_both_ends_of_a_move_count_as_changed(ws: Path) -> None:

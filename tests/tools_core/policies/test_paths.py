@@ -41,8 +41,8 @@ links = st.dictionaries(
 def plant(folder: Path, tree: dict[str, str | None]) -> Path:
     """Make a tree of folders and links, as far as one part of it leaves room for another."""
     workspace, outside = folder / "ws", folder / "out"
-    for one in (workspace, outside / "c"):
-        one.mkdir(parents=True)
+    for value in (workspace, outside / "c"):
+        value.mkdir(parents=True)
     (outside / "secret").write_text("secret")
     for name, target in tree.items():
         path = workspace / name
@@ -70,22 +70,22 @@ def real(tmp_path: Path) -> Path:
 def test_z02_whatever_is_allowed_resolves_inside_an_allowed_folder(
     tree: dict[str, str | None], path: str
 ) -> None:
-    with TemporaryDirectory() as made:
-        folder = Path(made).resolve()
+    with TemporaryDirectory() as created:
+        folder = Path(created).resolve()
         workspace = plant(folder, tree)
         policy = PathPolicy(allowed=[workspace])
-        asked = f"{workspace}/{path}"
+        requests = f"{workspace}/{path}"
 
-        if policy(read_path(asked), FACTS) == Allow():
-            there = os.path.realpath(asked)
+        if policy(read_path(requests), FACTS) == Allow():
+            there = os.path.realpath(requests)
             assert is_within(Path(there), workspace)
-        if policy(write_path(asked), FACTS) == Allow():
+        if policy(write_path(requests), FACTS) == Allow():
             # Even once all folders were made, and the file written.
             with suppress(OSError):
-                Path(asked).parent.mkdir(parents=True, exist_ok=True)
-                Path(asked).write_text("written")
-            assert {one.name for one in folder.iterdir()} == {"ws", "out"}
-            assert {one.name for one in (folder / "out").iterdir()} == {"c", "secret"}
+                Path(requests).parent.mkdir(parents=True, exist_ok=True)
+                Path(requests).write_text("written")
+            assert {value.name for value in folder.iterdir()} == {"ws", "out"}
+            assert {value.name for value in (folder / "out").iterdir()} == {"c", "secret"}
             assert (folder / "out" / "secret").read_text() == "secret"
             assert not [*(folder / "out" / "c").iterdir()]
 
@@ -95,14 +95,14 @@ def test_z02_whatever_is_allowed_resolves_inside_an_allowed_folder(
 def test_z02_what_is_there_resolves_as_the_operating_system_says(
     tree: dict[str, str | None], path: str
 ) -> None:
-    with TemporaryDirectory() as made:
-        workspace = plant(Path(made).resolve(), tree)
-        asked = f"{workspace}/{path}"
+    with TemporaryDirectory() as created:
+        workspace = plant(Path(created).resolve(), tree)
+        requests = f"{workspace}/{path}"
         try:
-            expected = os.path.realpath(asked, strict=True)
+            expected = os.path.realpath(requests, strict=True)
         except OSError:
             return
-        assert resolve_path(asked) == Path(expected)
+        assert resolve_path(requests) == Path(expected)
 
 
 @pytest.mark.parametrize("path", ["nope/../../outside/x", "file/../x", "dangling/../x"])
@@ -164,7 +164,7 @@ def test_z02_nothing_outside_is_opened_or_made(real: Path, path: str) -> None:
 
     with pytest.raises(PermissionError):
         open_checked(path, real / "ws", os.O_WRONLY | os.O_CREAT)
-    assert [one.name for one in real.iterdir()] == ["ws"]
+    assert [value.name for value in real.iterdir()] == ["ws"]
 
 
 @pytest.mark.parametrize(("swapped", "target"), [("sub", "out"), ("sub/f", "out/f")])

@@ -56,10 +56,10 @@ def test_t21_each_request_has_its_kind_and_its_facts(
 
 
 def test_t21_all_that_a_command_runs_with_is_part_of_what_is_approved() -> None:
-    found = run_command(["ls", "a b"], executable="/bin/ls", cwd=Path("/w"), env_keys=["B", "A"])
+    result = run_command(["ls", "a b"], executable="/bin/ls", cwd=Path("/w"), env_keys=["B", "A"])
 
-    assert found.summary == "run ls 'a b' in /w"
-    assert found.metadata == {
+    assert result.summary == "run ls 'a b' in /w"
+    assert result.metadata == {
         "shell.argv": ["ls", "a b"],
         "shell.executable": "/bin/ls",
         "shell.cwd": "/w",

@@ -38,14 +38,14 @@ requests = st.builds(PermissionRequest, st.sampled_from(["k", "k.l"]), st.text(m
 
 @given(requests, requests)
 def test_t24_the_rule_of_a_request_covers_that_request_alone(
-    one: PermissionRequest, other: PermissionRequest
+    value: PermissionRequest, other: PermissionRequest
 ) -> None:
-    rule = Rule.of(one)
+    rule = Rule.of(value)
 
-    same = one.kind == other.kind and repr(sorted(one.metadata.items())) == repr(
+    same = value.kind == other.kind and repr(sorted(value.metadata.items())) == repr(
         sorted(other.metadata.items())
     )
-    assert rule.matches(one)
+    assert rule.matches(value)
     assert rule.matches(other) == same
 
 
@@ -131,10 +131,10 @@ def test_no_rule_is_lost_when_several_are_added_at_once() -> None:
             rules.add(Rule(f"{at}.{number}"))
 
     threads = [Thread(target=add_some, args=(at,)) for at in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
     assert len(rules.rules) == 200
 
@@ -143,12 +143,12 @@ def test_t24_a_rule_answers_what_another_policy_asks_and_not_what_it_denies(tmp_
     paths = PathPolicy(allowed=(tmp_path / "ws",), protected=(tmp_path / "secret",))
     rules = Rules()
     policy = rules.over(paths)
-    asked, denied = read_path(tmp_path / "x"), read_path(tmp_path / "secret")
-    assert isinstance(policy(asked, FACTS), Ask)
+    questions, denied = read_path(tmp_path / "x"), read_path(tmp_path / "secret")
+    assert isinstance(policy(questions, FACTS), Ask)
 
     rules.add(Rule("filesystem.read"))
 
-    assert policy(asked, FACTS) == Allow()
+    assert policy(questions, FACTS) == Allow()
     assert isinstance(policy(denied, FACTS), Deny)
     assert isinstance(policy(write_path(tmp_path / "x"), FACTS), Ask)
 

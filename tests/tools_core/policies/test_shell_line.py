@@ -65,11 +65,13 @@ def test_quoted_words_come_out_as_they_went_in(commands: list[list[str]], by: st
 
 @given(st.text(st.sampled_from("ab '\"\\;&|\n$`(<*=#"), max_size=12))
 def test_what_is_understood_is_what_shlex_makes_of_it(line: str) -> None:
-    found = parse_line(line)
-    if found is None:
+    result = parse_line(line)
+    if result is None:
         return
     plain = shlex.shlex(line.replace("\\\n", ""), posix=True, punctuation_chars=";&|\n")
     plain.whitespace, plain.commenters, plain.whitespace_split = " \t", "", True
-    flat = [word for command in found for word in command]
+    flat = [word for command in result for word in command]
     if "\\" not in line:  # escapes inside quotes are another matter there
-        assert flat == [one for one in plain if not one or set(one) - set(";&|\n") or "'" in line]
+        assert flat == [
+            value for value in plain if not value or set(value) - set(";&|\n") or "'" in line
+        ]

@@ -54,26 +54,26 @@ def test_the_order_of_registration_is_kept() -> None:
 
 def test_t16_the_revision_tells_of_every_change() -> None:
     registry = ToolRegistry()
-    seen = [registry.revision]
+    received = [registry.revision]
     registry.register(ScriptedTool("a"))
-    seen.append(registry.revision)
+    received.append(registry.revision)
     registry.register(ScriptedTool("a"), replace=True)
-    seen.append(registry.revision)
+    received.append(registry.revision)
     registry.remove("a")
-    seen.append(registry.revision)
+    received.append(registry.revision)
     registry.remove("a")
 
-    assert seen == sorted(set(seen)), "each change has a revision of its own"
-    assert registry.revision == seen[-1], "removing what is not there changes nothing"
+    assert received == sorted(set(received)), "each change has a revision of its own"
+    assert registry.revision == received[-1], "removing what is not there changes nothing"
     assert registry.specs() == ()
     assert registry.get("a") is None
 
 
 def test_t14_all_tools_are_replaced_in_one_step() -> None:
-    kept = ScriptedTool("b")
-    registry = ToolRegistry([ScriptedTool("a"), kept])
+    remaining = ScriptedTool("b")
+    registry = ToolRegistry([ScriptedTool("a"), remaining])
     before = registry.revision
-    registry.replace_all([ScriptedTool("c"), kept])
+    registry.replace_all([ScriptedTool("c"), remaining])
 
     assert registry.names == ("c", "b")
     assert registry.revision == before + 1
@@ -104,6 +104,6 @@ def test_t14_where_one_tool_is_refused_all_stays_as_it_was() -> None:
 def test_a_registry_may_be_changed_while_it_is_read() -> None:
     registry = ToolRegistry([ScriptedTool("a"), ScriptedTool("b")])
 
-    for one in registry:
-        registry.remove(one.spec.name)
+    for value in registry:
+        registry.remove(value.spec.name)
     assert len(registry) == 0

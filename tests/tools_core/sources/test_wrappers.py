@@ -47,16 +47,16 @@ def test_t13_prefixed_tools_are_found_by_the_long_name_alone() -> None:
 
     assert told(source) == ["gh_x", "gh_y"]
     assert source.get("x") is None
-    found = source.get("gh_x")
-    assert found is not None
-    assert found.spec.name == "gh_x"
+    result = source.get("gh_x")
+    assert result is not None
+    assert result.spec.name == "gh_x"
 
 
 def test_t13_a_prefixed_tool_sees_its_own_name() -> None:
-    seen: list[str] = []
+    received: list[str] = []
 
     def propose(request: ToolInvocation) -> list[PermissionRequest]:
-        seen.append(request.name)
+        received.append(request.name)
         return []
 
     @tool(permissions=propose)
@@ -64,23 +64,23 @@ def test_t13_a_prefixed_tool_sees_its_own_name() -> None:
         """Say the name."""
         return context.request.name
 
-    found = PrefixedTools("a", PrefixedTools("b", ToolRegistry([own]))).get("a_b_own")
-    assert found is not None
+    result = PrefixedTools("a", PrefixedTools("b", ToolRegistry([own]))).get("a_b_own")
+    assert result is not None
     request = ToolInvocation(ToolCallId("1"), "a_b_own")
     context = ToolContext(request)
-    found.permissions(request)
+    result.permissions(request)
 
-    assert found.invoke(found.bind({}), context) == "own"
-    assert seen == ["own"]
+    assert result.invoke(result.bind({}), context) == "own"
+    assert received == ["own"]
     assert context.request.name == "a_b_own", "the caller's context is left alone"
-    check_tool(found)
+    check_tool(result)
 
 
 def test_t13_what_a_tool_has_beyond_the_contract_is_found_through_a_prefix() -> None:
     inner = ScriptedTool("x")
-    found: Any = PrefixedTools("p", ToolRegistry([inner])).get("p_x")
+    result: Any = PrefixedTools("p", ToolRegistry([inner])).get("p_x")
 
-    assert found.calls is inner.calls
+    assert result.calls is inner.calls
 
 
 def test_t13_filtered_tools_are_neither_told_nor_called() -> None:
@@ -103,11 +103,11 @@ def test_t13_an_old_name_leads_nowhere() -> None:
 def test_t13_names_can_be_exchanged() -> None:
     second = ScriptedTool("y")
     source = RenamedTools(ToolRegistry([ScriptedTool("x"), second]), {"x": "y", "y": "x"})
-    found: Any = source.get("x")
+    result: Any = source.get("x")
 
     assert told(source) == ["y", "x"]
-    assert found.spec.name == "x"
-    assert found.calls is second.calls
+    assert result.spec.name == "x"
+    assert result.calls is second.calls
 
 
 @pytest.mark.parametrize("names", [{"x": "y"}, {"x": "z", "q": "z"}])
@@ -203,7 +203,7 @@ def test_t16_what_is_told_can_be_called_by_that_name_and_nothing_is_told_twice(
     collision: Collision,
     each: list[list[Callable[[ToolSource], ToolSource]]],
 ) -> None:
-    sources: list[ToolSource] = [registry(*one) for one in inner]
+    sources: list[ToolSource] = [registry(*value) for value in inner]
     try:
         for at, chain in enumerate(each[: len(sources)]):
             for wrap in chain:
@@ -217,9 +217,9 @@ def test_t16_what_is_told_can_be_called_by_that_name_and_nothing_is_told_twice(
     specs: list[ToolSpec] = [*source.specs(), *hidden_specs(source)]
     assert len({spec.name for spec in specs}) == len(specs)
     for spec in specs:
-        found = source.get(spec.name)
-        assert found is not None
-        assert found.spec == spec
+        result = source.get(spec.name)
+        assert result is not None
+        assert result.spec == spec
 
 
 @given(wrapped, st.lists(st.tuples(st.integers(0, 1), names, st.booleans()), max_size=8))
