@@ -247,13 +247,21 @@ async def test_a_wait_is_ended_by_cancelling(
     server = serve([Answer.error(429, retry_after=30), tiny_answer("a")])
     model = tiny(server)
 
-    with anyio.move_on_after(0.3) as scope:
-        if streaming:
-            async with aclosing(model.stream(ask(), retry=RetryPolicy())) as batches:
-                async for _ in batches:
-                    pass
-        else:
-            await model.complete(ask(), retry=RetryPolicy())
+    async def cancel_the_wait(scope: anyio.CancelScope) -> None:
+        while not server.requests:
+            await anyio.sleep(0.005)
+        await anyio.sleep(0.1)
+        scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        with anyio.CancelScope() as scope:
+            group.start_soon(cancel_the_wait, scope)
+            if streaming:
+                async with aclosing(model.stream(ask(), retry=RetryPolicy())) as batches:
+                    async for _ in batches:
+                        pass
+            else:
+                await model.complete(ask(), retry=RetryPolicy())
 
     assert scope.cancelled_caught
     assert len(server.requests) == 1
