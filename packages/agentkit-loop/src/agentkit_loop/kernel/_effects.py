@@ -111,7 +111,7 @@ class TimerKind(StringEnum):
     """A call goes on in the background from then on."""
 
 
-class StartTimer(_Effect, frozen=True, tag="start_timer"):
+class StartTimer(_Effect, frozen=True, kw_only=True, tag="start_timer"):
     """Answer when a moment has come; at once if it has passed.
 
     Attributes:

@@ -24,7 +24,7 @@ def count_failures(draft: Draft) -> bool:
         if result is None or not result.is_error:
             failing = None
             continue
-        latest = RepeatedFailure(call.name, call.call.input, _error_text(result))
+        latest = RepeatedFailure(name=call.name, input=call.call.input, result=_error_text(result))
         if failing is not None and replace(failing, times=1) == latest:
             latest = replace(latest, times=failing.times + 1)
         failing = latest

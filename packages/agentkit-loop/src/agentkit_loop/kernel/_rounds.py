@@ -150,7 +150,7 @@ def _start_timer(
     if after_s is None:
         return None
     at = draft.clock + math.ceil(after_s * 1000)
-    return draft.issue(lambda effect_id: StartTimer(effect_id, at, why, call.id))
+    return draft.issue(lambda effect_id: StartTimer(id=effect_id, at=at, why=why, call_id=call.id))
 
 
 def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:

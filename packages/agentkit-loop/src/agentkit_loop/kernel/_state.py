@@ -35,7 +35,7 @@ Batch = tuple[Item, ...]
 """The items of one submission."""
 
 
-class RepeatedFailure(Record, frozen=True):
+class RepeatedFailure(Record, frozen=True, kw_only=True):
     """Calls in a row that failed in the same way.
 
     Attributes:

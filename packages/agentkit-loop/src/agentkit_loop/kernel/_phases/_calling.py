@@ -109,7 +109,7 @@ def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
         draft.emit(AttemptSuperseded(call, turn.attempt))
     draft.emit(RetryScheduled(call=call, attempt=turn.attempt, wait_s=wait_s, failure=failure))
     at = draft.clock + math.ceil(wait_s * 1000)
-    timer = draft.issue(lambda effect_id: StartTimer(effect_id, at))
+    timer = draft.issue(lambda effect_id: StartTimer(id=effect_id, at=at))
     draft.set_turn(attempt=turn.attempt, called=False, effect_id=timer)
     return Phase.BACKOFF
 
