@@ -59,7 +59,9 @@ def unsupported_schema(api: str) -> UnsupportedContent:
     )
 
 
-def unsupported_cache(cache: CacheRequest, api: str, advice: str = _CACHE_ADVICE) -> Exception:
+def unsupported_cache(
+    cache: CacheRequest, api: str, advice: str = _CACHE_ADVICE
+) -> UnsupportedContent:
     """The error for caching that is required and not available."""
     what = "cache marks of your own" if cache.marks else "a request for caching"
     return UnsupportedContent(what, target=api, advice=advice)

@@ -197,9 +197,10 @@ def answered_after(items: Sequence[Item], at: int) -> frozenset[str]:
 
 
 def may_yet_be_answered(items: Sequence[Item], at: int) -> bool:
-    """Whether items that follow later may answer the last assistant item, up to which `at` counts.
+    """Whether what is written of an item may change when further items follow.
 
-    Then what is written of that item, and of those after it, may change.
+    That is so from the last assistant item on, where it calls the vendor's own tools for the client
+    to answer: unanswered calls are left out.
     """
     following = range(at + 1, len(items))
     if any(items[later].kind is ItemKind.ASSISTANT for later in following):
