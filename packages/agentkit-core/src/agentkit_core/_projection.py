@@ -105,7 +105,7 @@ class Projection(Protocol):
 
 @runtime_checkable
 class IncrementalProjection(Projection, Protocol):
-    """A projection whose encoders reuse what they wrote of a conversation before.
+    """A projection whose encoders reuse what they encoded for earlier requests.
 
     Sessions use it, so that a long history is not encoded again with every request.
     """

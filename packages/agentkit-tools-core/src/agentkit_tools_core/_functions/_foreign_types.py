@@ -15,7 +15,7 @@ _TYPE_ERROR = "Expected `{}`, got `{}`"
 
 
 def schema_of_foreign(kind: Any, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the JSON Schema of such a type.
+    """Return the JSON Schema of a path type or of a class with its own schema.
 
     Args:
         kind: The type.
@@ -36,7 +36,7 @@ def schema_of_foreign(kind: Any, definitions: dict[str, JsonValue]) -> dict[str,
 
 
 def decode_foreign(kind: Any, value: Any) -> Any:
-    """Make an object of such a type from a JSON value.
+    """Convert a JSON value to a path or to an object of a class with its own schema.
 
     Raises:
         NotImplementedError: The type is neither a path nor a class with a schema.
