@@ -180,7 +180,7 @@ class Session(Conversation):
         """
         engine = self._engine
         while self._access.is_working or (engine.state.turn is not None and not engine.is_over):
-            if self._access.is_working:  # whoever works on it gets the exceptions
+            if self._access.is_working:  # the caller that works on it gets the exceptions
                 await self._driver.changed()
             else:
                 await self._driver.something_new()
@@ -192,7 +192,7 @@ class Session(Conversation):
         together with its prompt.
         """
         engine = self._engine
-        running, notices = engine.state.background.keys(), engine.state.notices
+        running, notices = set(engine.state.background), engine.state.notices
         while (
             any(not call.pending_approvals for call in engine.state.background.values())
             and engine.state.background.keys() == running

@@ -50,6 +50,8 @@ class BackgroundGroup:
 
     def blocks_turn(self, state: State) -> bool:
         """Whether the turn waits for a call that runs here: it has not been detached yet."""
+        if not self._calls:
+            return False
         return any(call_id not in state.background for call_id in self._calls.values())
 
     def _outlives_turn(self, effect: StartTool | StartTimer, pending: list[AnsweredEffect]) -> bool:

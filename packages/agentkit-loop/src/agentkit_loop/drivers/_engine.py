@@ -240,6 +240,8 @@ class Engine:
         match effect:
             case Emit():
                 self.events.dispatch(effect.event, effect.turn_id, effect.number or None)
+            case StartTool() | StartTimer() | RunMutators() | CheckFinish():
+                self.pending.append(effect)
             case Persist():
                 pass  # the transcript is part of the state, which is saved
             case Yield():
@@ -251,8 +253,6 @@ class Engine:
                     self.pending.append(effect)
             case CallModel():
                 _answer_at_once(self, effect)
-                self.pending.append(effect)
-            case RunMutators() | StartTool() | StartTimer() | CheckFinish():
                 self.pending.append(effect)
             case _:
                 assert_never(effect)

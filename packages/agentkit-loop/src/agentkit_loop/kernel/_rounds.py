@@ -162,17 +162,18 @@ def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
 
 def put_call(draft: Draft, changed: CallState) -> None:
     """Replace a call of the round by its next state."""
-    calls = list(draft.turn.calls)
+    calls, call_id = list(draft.turn.calls), changed.call.id
     for at, call in enumerate(calls):
-        if call.id == changed.id:
+        if call.call.id == call_id:  # not `call.id`: a property costs more, and rounds may be long
             calls[at] = changed
+            break
     draft.set_turn(calls=tuple(calls))
 
 
 def find_call(draft: Draft, call_id: ToolCallId) -> CallState:
     """Return a call of the round, which must be there."""
     for call in draft.turn.calls:
-        if call.id == call_id:
+        if call.call.id == call_id:
             return call
     raise AssertionError(f"the round has no call {call_id!r}")
 
