@@ -8,7 +8,7 @@ class. The standard library does the same for plain enums, in `EnumType.__dir__`
 from __future__ import annotations
 
 from enum import EnumType, StrEnum
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, StructMeta
 
@@ -23,11 +23,20 @@ class _RecordType(StructMeta):
         return [name for name in super().__dir__() if name not in _OF_STRUCTS]
 
 
-class Record(Struct, frozen=True, metaclass=_RecordType):
+_HAS_VECTORCALL: Final = 1 << 11
+"""The flag of types whose calls take the fast path of CPython."""
+
+# Before Python 3.12, classes whose metaclass is written in Python lack it. Creating a struct would
+# take up to three times as long, and every event is a struct; there, `help()` is not brief.
+_Brief: Any = _RecordType
+_Meta: Any = _Brief if _Brief.__flags__ & _HAS_VECTORCALL else StructMeta
+
+
+class Record(Struct, frozen=True, metaclass=_Meta):  # type: ignore[metaclass]
     """A frozen `msgspec.Struct` whose `help()` shows its own fields and methods only.
 
     `dir()` of a subclass, which `help()` reads, leaves out what all structs have; the methods
-    themselves work as usual.
+    themselves work as usual. In Python 3.11, `help()` shows all of it.
     """
 
 
