@@ -2,7 +2,7 @@
 
     AgentkitError
     ├── ReporterFailed         a reporter stops the run
-    ├── ApprovalRequiredError  a call needs approval, and there is nobody to ask
+    ├── ApprovalRequiredError  a call needs approval, and there is no `on_approval`
     ├── TurnRunning            a turn is running already
     ├── NothingToContinue      there is nothing for the model to respond to
     ├── UnknownApproval        no call waits for this approval

@@ -38,7 +38,7 @@ class SessionAccess:
 
     @contextmanager
     def work(self, action: str) -> Iterator[None]:
-        """Work on the session; nobody else can meanwhile.
+        """Work on the session; no other caller can meanwhile.
 
         Args:
             action: What the caller wants to do, for the error.

@@ -78,7 +78,7 @@ class Agent:
 
     Raises:
         TypeError: The model is a string, a tool is not a tool (such as a function without `@tool`),
-            or a reporter is async, so that nobody would await it.
+            or a reporter is async: reporters are called without `await`.
         DuplicateTool: Two tools have one name.
         InvalidToolName: A tool's name is not valid for every provider.
     """
@@ -149,7 +149,7 @@ class Agent:
 
         A failure of the model is a result, not an exception; see `TurnResult.end`. Background calls
         end with the run, unless `LoopConfig.background_done` is `continue`: then the run waits for
-        them, and the model is told.
+        them, and the model gets their results.
 
         Args:
             prompt: What to say to the model.

@@ -197,6 +197,6 @@ def has_more(state: State) -> bool:
 
 
 def approval_required(requests: tuple[ApprovalRequest, ...], state: State) -> ApprovalRequiredError:
-    """Build the error for approvals that nobody can answer."""
+    """Build the error for approvals when there is no `on_approval` to ask."""
     usage = Usage() if state.turn is None else state.turn.usage
     return ApprovalRequiredError(requests, transcript=state.transcript.items, usage=usage)

@@ -174,7 +174,7 @@ class Session(Conversation):
             return status
 
     async def wait_idle(self) -> None:
-        """Wait until no turn runs and nobody works on the session; background calls may go on.
+        """Wait until no turn runs and no task works on the session; background calls may go on.
 
         Not for code that works on the session itself: it would wait for itself.
         """
@@ -208,7 +208,7 @@ class Session(Conversation):
         """Save now what was decided; without a store, do nothing.
 
         Everything is saved before it takes effect, so this is only for inputs to a session on
-        which nobody works: an approval, or a queued prompt.
+        which no task works: an approval, or a queued prompt.
 
         Raises:
             StaleSave: Another process has gone on with the session.

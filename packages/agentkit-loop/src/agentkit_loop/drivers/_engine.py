@@ -73,7 +73,7 @@ class Engine:
         clock: The time, and waits.
         jitter: Returns a random number between 0 and 1, for the length of waits.
         has_store: Whether steps are saved before they are carried out.
-        stops_after_read: Whether work stops after each read, so that events can be handed on.
+        stops_after_read: Whether work stops after each read, so that the host gets its events.
         is_over: Whether the session was closed or suspended here.
         save_error: Why nothing can be saved any more; None while saving works. The engine does
             nothing once it is set.

@@ -89,7 +89,7 @@ class InlineRunner:
         """Do nothing: the code that performs the effect sees that it is no longer wanted."""
 
     def notify(self) -> None:
-        """Do nothing: nobody waits for a blocking session to change."""
+        """Do nothing: no task can wait for a blocking session to change."""
 
     # what the driver asks
 

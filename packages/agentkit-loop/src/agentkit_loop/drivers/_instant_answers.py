@@ -19,7 +19,7 @@ def instant_answer(
     hooks: HookRunner,
     tools: ToolRuns,
 ) -> Input | None:
-    """Return what the kernel can be told about an effect before anything is waited for.
+    """Return what the kernel can learn about an effect before anything is waited for.
 
     Args:
         effect: The effect.

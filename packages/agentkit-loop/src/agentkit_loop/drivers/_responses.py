@@ -25,7 +25,7 @@ def take_batch(engine: Engine, reading: ModelReading[Any], batch: Sequence[Model
     """Take the events of one network read: fold them and dispatch their deltas as one event.
 
     Returns:
-        Whether to read on at once: the response is still wanted, and nobody waits for its events.
+        Whether to read on at once: the response is still wanted, and no host waits for events.
     """
     reading.fold.feed(batch)
     deltas = tuple(batch)

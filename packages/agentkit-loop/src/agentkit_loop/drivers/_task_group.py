@@ -117,7 +117,7 @@ class TaskGroupRunner:
         self.notify()
 
     def save_soon(self) -> None:
-        """Save in a task of its own while others run; else whoever works next saves."""
+        """Save in a task of its own while others run; otherwise the host's next call saves."""
         if self._engine.outbox and self._running and self._group is not None:
             self._group.start_soon(self._flush)
 
@@ -235,7 +235,7 @@ class TaskGroupRunner:
         work: Callable[[Any], Coroutine[Any, Any, None]],
         argument: Any,
     ) -> None:
-        # A task gets the context of the host's work, not that of whoever approves a call.
+        # A task gets the context of the host's work, not that of the task that approved a call.
         self._context.copy().run(lambda: group.start_soon(work, argument))
 
     async def _run_effect(self, effect: AnsweredEffect) -> None:

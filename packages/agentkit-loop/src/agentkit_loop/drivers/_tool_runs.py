@@ -1,4 +1,4 @@
-"""The tool calls that run: what they are given, and what they have spent."""
+"""The tool calls that run: the context that each gets, and what each has spent."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ToolRuns:
         )
 
     def mark_started(self, state: State) -> State:
-        """Mark the running calls as started, for a snapshot: whoever resumes it has lost them."""
+        """Mark the running calls as started, for a snapshot: a resumed session lacks them."""
         out = {
             effect_id: replace(effect, started=True)
             if isinstance(effect, StartTool) and effect_id in self._running

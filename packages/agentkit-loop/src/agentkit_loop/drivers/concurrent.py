@@ -120,7 +120,7 @@ class ConcurrentDriver:
         await self._runner.something_new()
 
     async def changed(self) -> None:
-        """Wait as `something_new` does, but leave exceptions to whoever works on the session."""
+        """Wait as `something_new` does, but leave exceptions to the caller that does the work."""
         await self._runner.wakeup.wait()
 
     async def wait_for_approval(self, request: ApprovalRequest, answer: Awaitable[_T]) -> _T | None:
