@@ -126,7 +126,7 @@ def test_z04_what_cannot_be_read_is_asked_for_whatever_is_listed(argv: list[str]
                "tar", "strace", "alias", "hash", "read", "export", "builtin")  # fmt: skip
 
     assert isinstance(judge(CommandPolicy(allowed=allowed), *argv), Ask)
-    assert isinstance(judge(CommandPolicy(denied=("rm",)), *argv), Ask)
+    assert isinstance(judge(CommandPolicy(denied=("rmdir",)), *argv), Ask)
     assert judge(CommandPolicy(), *argv) == Allow()
 
 
@@ -154,7 +154,7 @@ def test_t26_a_link_to_what_runs_others_is_not_seen_through(bin_folder: Path, pr
     (bin_folder / program).touch()
     (bin_folder.parent / "harmless").symlink_to(bin_folder / program)
 
-    run = run_command(["./harmless", "-c", "rm x"], cwd=bin_folder.parent)
+    run = run_command(["./harmless", "-c", "reboot"], cwd=bin_folder.parent)
     assert isinstance(CommandPolicy(denied=("rm",))(run, FACTS), Ask)
 
 
@@ -335,16 +335,3 @@ def test_nothing_is_run(bin_folder: Path) -> None:
     judge(CommandPolicy(allowed=("trap",)), str(trap))
     assert not (bin_folder / "sprung").exists()
     assert os.environ["PATH"] == str(bin_folder)
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ["python", "-c", "import os"], ["awk", 'BEGIN { system("reboot") }'], ["make", "-f", "x"],
-        ["npx", "x"], ["sed", "1e reboot"], ["git", "bisect", "run", "reboot"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
-def test_to_allow_a_program_with_a_language_is_to_allow_all_that_it_can_do(argv: list[str]) -> None:
-    assert judge(CommandPolicy(allowed=(argv[0],)), *argv) == Allow()
-    assert isinstance(judge(LISTS, *argv), Ask)

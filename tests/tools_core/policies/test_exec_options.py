@@ -40,13 +40,26 @@ def test_z04_an_option_that_runs_a_program_is_asked_for(
 @pytest.mark.parametrize(
     "argv",
     [
-        ["find", ".", "-name", "*.py", "-type", "x"], ["fd", "-t", "f", "x"], ["tar", "xzf", "a"],
-        ["tar", "--create", "--file=a", "b"], ["rg", "--pretty", "-n", "pre", "exec"],
-        ["rsync", "-av", "--exclude-from=x", "a", "b"], ["sort", "-u"], ["zip", "-T", "a"],
-        ["git", "status", "-s"], ["git", "switch", "-c", "new"], ["git", "-C", "x", "log"],
-        ["printf", "%s", "v"], ["test", "-f", "x"], ["sort", "--", "a"],
+        ["find", ".", "-name", "*.py", "-type", "x"], ["fd", "-t", "f", "x"], ["tar", "tzf", "a"],
+        ["rg", "--pretty", "-n", "pre", "exec"], ["sort", "-u"], ["git", "status", "-s"],
+        ["git", "-C", "x", "log"], ["printf", "%s", "v"], ["test", "-f", "x"], ["sort", "--", "a"],
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_other_options_are_no_matter(argv: list[str], policy: CommandPolicy) -> None:
+def test_options_that_only_read_are_allowed(argv: list[str], policy: CommandPolicy) -> None:
     assert policy(run_command(argv), FACTS) == Allow()
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["tar", "xzf", "a"], ["tar", "--create", "--file=a", "b"], ["zip", "-T", "a"],
+        ["rsync", "-av", "--exclude-from=x", "a", "b"], ["git", "switch", "-c", "new"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_options_that_write_are_allowed_unless_there_is_a_list(argv: list[str]) -> None:
+    listed, unlisted = POLICIES
+
+    assert unlisted(run_command(argv), FACTS) == Allow()
+    assert isinstance(listed(run_command(argv), FACTS), Ask)

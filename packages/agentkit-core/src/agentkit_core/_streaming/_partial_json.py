@@ -21,7 +21,8 @@ _STRING_STOP: Final = re.compile(r'["\\]')
 _NUMBER_BEGUN: Final = re.compile(
     r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?:\.|[eE][+-]?)?"
 )
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""A string, closed or not. Possessive, and without a way to fail: each character is read once."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _STRAY_BACKSLASH: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
 _HIGH_HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,10 +20,10 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     PolicyFacts,
 )
-from agentkit_tools_core._policies._exec_wrappers import MULTI_CALL, Commands, base_name, unwrap
+from agentkit_tools_core._policies._command_rules import CommandRules, split_entry
+from agentkit_tools_core._policies._exec_wrappers import Commands, base_name, unwrap
 from agentkit_tools_core._policies._path import UnlistedAction, entries_of
 from agentkit_tools_core._policies._paths import UnresolvablePath, is_within, resolve_path
-from agentkit_tools_core._policies._program_lookup import find_program, is_found_by_name, names_of
 from agentkit_tools_core._policies._requests import AnyPath
 
 _ALLOW: Final = Allow()
@@ -32,6 +32,13 @@ _HARMLESS: Final = frozenset(
 )
 _HARMLESS_BEGIN: Final = "LC_"
 """Variables that cannot make a program run other code, as `PATH`, `LD_PRELOAD`, `GIT_SSH` can."""
+_RUNNING: Final = re.compile(
+    "BASH_.*|BASHOPTS|BROWSER|CDPATH|CVS_RSH|DYLD_.*|.*EDITOR|ENV|GIT_.*|HOME|IFS|.*_OPTIONS|"
+    "LD_.*|LESS.*|MAKEFLAGS|.*PAGER|PATH|PERL5.*|PROMPT_COMMAND|PS4|PYTHON.*|RSYNC_RSH|RUBY.*|"
+    "SHELL|SHELLOPTS|SSH_ASKPASS|VISUAL|XDG_CONFIG_.*|ZDOTDIR|.*\\(\\)|.*%%",
+    re.IGNORECASE,
+)
+"""Variables by which a program is told to run other code."""
 _CHANGING_FOLDER: Final = frozenset({"cd", "chdir", "popd", "pushd"})
 
 
@@ -40,13 +47,19 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
 
     The rules, in order: denied programs and variables are denied; for a folder outside of the
     allowed ones, a person is asked; without a list of allowed programs, the rest is allowed;
-    programs on the list are allowed; the rest is unknown.
+    commands that the list covers are allowed; the rest is unknown.
 
     An entry is a program, or a program and its first arguments: `git status` covers `git status
-    -s`, but neither `git push` nor `git statusx`. A denied program is denied under every name that
-    leads to it: `rm` covers `/bin/rm`, `./rm`, `rm.exe` and a link to it. An allowed program is
-    only the file that its name finds: `ls` covers `/bin/ls` if that is what `PATH` finds, but
-    neither `./ls` nor another `ls` elsewhere.
+    -s`, but neither `git push` nor `git statusx`. It allows what it names, and further words only
+    if they are known to be harmless: `find` covers `find . -name x`, but not `find . -delete`; `git
+    log` covers `git log -5`, but not `git log --output=x`. Words of programs that are not known
+    here are unknown. An entry that ends with ` *` covers all further words: `pytest *`.
+
+    A denied program is denied under every name that leads to it: `rm` covers `/bin/rm`, `./rm`,
+    `rm.exe` and a link to it. It is denied too if a command that cannot be determined mentions it,
+    and not allowed if a program that might run it gets its name. An allowed program is only the
+    file that its name finds: `ls` covers `/bin/ls` if that is what `PATH` finds, but neither `./ls`
+    nor another `ls` elsewhere.
 
     For a program that runs others (`sh -c`, `env`, `sudo`, `timeout`, …), all commands are checked
     that it runs. `sudo` needs an entry of its own, a shell does not. If these commands cannot be
@@ -55,17 +68,16 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
     `tar --to-command`, `rg --pre`, `git -c`), and to commands that set variables which are neither
     harmless (`LANG`) nor listed.
 
-    Limits: programs that interpret a language or a file (`python`, `awk`, `sed`, `make`, `npx`,
-    `git` with aliases and hooks) are not analysed. Allowing one of them allows everything that it
-    can do, and denying `rm` does not prevent a script from deleting files. A copy or hard link of a
-    denied program is another program. File names that a shell inserts for `*` may look like
-    options. If that matters, run commands in a sandbox.
+    Limits: what a program reads is not analysed: scripts, makefiles, the configuration and hooks of
+    `git`, tests that `pytest` runs. Denying `rm` does not prevent a script from deleting files. A
+    copy or hard link of a denied program is another program. File names that a shell inserts for
+    `*` may look like options. If that matters, run commands in a sandbox.
 
     Attributes:
         allowed: Allowed programs, with or without first arguments, written as in a shell. Empty
             means that all programs are allowed that are not denied.
-        denied: Denied programs, written in the same way. An entry with arguments is only a
-            precaution: `git push` does not cover `git -C . push`.
+        denied: Denied programs, written in the same way. An entry with arguments denies commands
+            that begin so; for `git push`, a person is asked about `git -C . push`.
         denied_env: Names of environment variables that a call must not set.
         allowed_env: Names of variables that allowed commands may set, besides the harmless ones.
         allowed_cwds: Folders that commands may run in; resolved when the policy is made. Empty
@@ -93,7 +105,7 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
             for entry in entries:
                 if not isinstance(entry, str):
                     raise TypeError(f"{name} contains {entry!r}, which is not a string")
-                words = shlex.split(entry)
+                words = split_entry(entry)
                 if not words or not words[0]:
                     raise ValueError(f"{name} contains an empty entry; remove it")
                 if "/" in words[0] and not Path(words[0]).is_absolute():
@@ -126,28 +138,31 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
         except UnresolvablePath as error:
             return Deny(f"{cwd}: {error}", "command_not_allowed")
         # The name in argv[0] may differ from the name of the file that runs.
-        names = partial(names_of, folder=folder)
-        runs = [unwrap(argv, names)]
+        rules = CommandRules(folder)
+        runs = [unwrap(argv, rules.names_of)]
         if isinstance(program, str) and program != argv[0]:
-            runs.append(unwrap((program, *argv[1:]), names))
-        return self._decide(runs, {*keys}, folder)
+            runs.append(unwrap((program, *argv[1:]), rules.names_of))
+        return self._decide(runs, {*keys}, folder, rules)
 
-    def _decide(self, runs: list[Commands], keys: set[str], folder: Path) -> Decision:
+    def _decide(
+        self, runs: list[Commands], keys: set[str], folder: Path, rules: CommandRules
+    ) -> Decision:
         keys = keys.union(*(run.set_keys for run in runs))
         for key in self.denied_env:
             if any(key.casefold() == other.casefold() for other in keys):
                 return Deny(f"the variable {key} must not be set", "command_not_allowed")
         commands = [command for run in runs for command in run.commands]
         for command in commands:
-            for entry in self.denied:
-                if _is_denied(command, entry, folder):
-                    reason = f"{command[0]} is not allowed ({entry})"
-                    return Deny(reason, "command_not_allowed")
+            if entry := rules.denied_by(command, self.denied):
+                return Deny(f"{command[0]} is not allowed ({entry})", "command_not_allowed")
+        complete = all(run.complete for run in runs)
+        mentioned = self._mentioned(runs, rules)
+        if mentioned and not complete:
+            return Deny(f"it may run {mentioned}, which is not allowed", "command_not_allowed")
         if self.allowed_cwds and not any(
             is_within(folder, Path(root)) for root in self.allowed_cwds
         ):
             return Ask(f"{folder} is outside the folders that commands may run in")
-        complete = all(run.complete for run in runs)
         if any(base_name(command[0]) in _CHANGING_FOLDER for command in commands):
             if self.allowed_cwds:
                 return Ask("it changes to another folder")
@@ -155,8 +170,14 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
             programs = [command[0] for command in commands]
             if any("/" in name and not Path(name).is_absolute() for name in programs):
                 complete = False
+        if mentioned:
+            return Ask(f"it may run {mentioned}, which is not allowed")
         if not self.allowed:
             # What cannot be determined may be denied.
+            if self.denied and any(
+                _RUNNING.fullmatch(key) for key in {*keys} - {*self.allowed_env}
+            ):
+                complete = False
             return _ALLOW if complete or not self.denied else self._unknown("part of it")
         if not complete:
             return self._unknown("part of it")
@@ -165,13 +186,28 @@ class CommandPolicy(Record, frozen=True, kw_only=True):
                 return self._unknown(f"a command with the variable {key}")
         for run in runs:
             for at, command in enumerate(run.commands):
-                if at in run.shells:
-                    allowed = is_found_by_name(command[0], base_name(command[0]), folder)
-                else:
-                    allowed = any(_is_allowed(command, entry, folder) for entry in self.allowed)
-                if not allowed:
+                if not self._is_allowed(command, run, at, rules):
                     return self._unknown(shlex.join(command))
         return _ALLOW
+
+    def _mentioned(self, runs: list[Commands], rules: CommandRules) -> str | None:
+        for run in runs:
+            for at, command in enumerate(run.commands):
+                # What a wrapper or a shell runs is a command of its own in the list.
+                is_read = at in run.wrappers or at in run.shells
+                if not is_read and (entry := rules.mentioned_in(command, self.denied)):
+                    return entry
+        return None
+
+    def _is_allowed(
+        self, command: tuple[str, ...], run: Commands, at: int, rules: CommandRules
+    ) -> bool:
+        if at in run.shells:
+            return rules.is_found_by_name(command[0], base_name(command[0]))
+        if at in run.wrappers:
+            names = [split_entry(entry)[0] for entry in self.allowed]
+            return any(rules.is_found_by_name(command[0], name) for name in names)
+        return rules.is_allowed(command, self.allowed)
 
     def _unknown(self, what: str) -> Decision:
         reason = f"{what} is not among the allowed commands"
@@ -184,22 +220,3 @@ def _strings_of(value: JsonValue) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         return None
     return tuple(str(word) for word in value)
-
-
-def _is_denied(command: tuple[str, ...], entry: str, folder: Path) -> bool:
-    program, *arguments = shlex.split(entry)
-    if [*command[1 : len(arguments) + 1]] != arguments:
-        return False
-    if "/" not in program and base_name(program) in names_of(command[0], folder):
-        return True
-    file, denied_file = find_program(command[0], folder), find_program(program, folder)
-    if file is None or denied_file is None:
-        return False
-    return file == denied_file and file.name.casefold() not in MULTI_CALL
-
-
-def _is_allowed(command: tuple[str, ...], entry: str, folder: Path) -> bool:
-    program, *arguments = shlex.split(entry)
-    if [*command[1 : len(arguments) + 1]] != arguments:
-        return False
-    return is_found_by_name(command[0], program, folder)

@@ -12,6 +12,7 @@ from typing import Final
 
 from agentkit_core.values import Record
 from agentkit_tools_core._policies._exec_options import has_running_options, runs_by_option
+from agentkit_tools_core._policies._program_usage import UNKNOWN_WORD, words
 from agentkit_tools_core._policies._shell_line import parse_line
 
 
@@ -21,12 +22,14 @@ class Commands(Record, frozen=True):
     Attributes:
         commands: The words of each command: first the command itself, then those that it runs.
         shells: The positions in `commands` of shells that only run a line.
+        wrappers: The positions in `commands` of other programs that only run a command.
         set_keys: The environment variables that the commands set.
         complete: Whether nothing else can run.
     """
 
     commands: tuple[tuple[str, ...], ...]
     shells: frozenset[int] = frozenset()
+    wrappers: frozenset[int] = frozenset()
     set_keys: frozenset[str] = frozenset()
     complete: bool = True
 
@@ -53,7 +56,7 @@ _WRAPPERS: Final = {
     "command": _Options("Vpv"),
     "doas": _Options("n", "u"),
     "env": _Options("i0v", "u", assigns=True),
-    "exec": _Options("cl", "a"),
+    "exec": _Options("c"),
     "ionice": _Options("t", "cn"),
     "nice": _Options("", "n"),
     "nohup": _Options(),
@@ -66,107 +69,26 @@ _WRAPPERS: Final = {
     "xargs": _Options("0rtpx", "ELPadns"),
 }
 _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"})
-_SHELL_FLAGS: Final = re.compile(r"-[eiluvx]*(?P<line>c?)[eiluvx]*")
-_OPAQUE: Final = frozenset(
-    [
-        "-",
-        ".",
-        "alias",
-        "at",
-        "autoload",
-        "batch",
-        "bind",
-        "builtin",
-        "bwrap",
-        "chpst",
-        "chronic",
-        "chroot",
-        "chrt",
-        "cmd",
-        "compgen",
-        "complete",
-        "crontab",
-        "csh",
-        "dbus-run-session",
-        "declare",
-        "emulate",
-        "enable",
-        "entr",
-        "eval",
-        "expect",
-        "export",
-        "fakeroot",
-        "fc",
-        "firejail",
-        "fish",
-        "flock",
-        "functions",
-        "gdb",
-        "getopts",
-        "hash",
-        "history",
-        "hyperfine",
-        "jobs",
-        "let",
-        "linux32",
-        "linux64",
-        "local",
-        "ltrace",
-        "mapfile",
-        "nameref",
-        "nsenter",
-        "nu",
-        "numactl",
-        "parallel",
-        "perf",
-        "pkexec",
-        "powershell",
-        "prlimit",
-        "proot",
-        "pwsh",
-        "read",
-        "readarray",
-        "readonly",
-        "rlwrap",
-        "run-parts",
-        "runuser",
-        "sched",
-        "screen",
-        "script",
-        "setarch",
-        "setpriv",
-        "sg",
-        "source",
-        "ssh",
-        "ssh-agent",
-        "sshpass",
-        "start-stop-daemon",
-        "strace",
-        "su",
-        "systemd-run",
-        "taskset",
-        "tcsh",
-        "tmux",
-        "trap",
-        "typeset",
-        "unalias",
-        "unbuffer",
-        "unset",
-        "unshare",
-        "valgrind",
-        "vared",
-        "wait",
-        "watch",
-        "xvfb-run",
-        "zle",
-        "zmodload",
-    ]
+_SHELL_FLAGS: Final = re.compile(r"-(?=[a-z])[eiluvx]*(?P<line>c?)[eiluvx]*")
+"""Options that all shells read alike; after a lone dash, the next word is a file to run."""
+_OPAQUE: Final = words(
+    "- . aa-exec abduco alias at autoload bash-static batch bind builtin bwrap "
+    "capsh catchsegv cgexec choom chpst chronic chroot chrt cmd compgen complete "
+    "cpulimit crontab csh daemonize dbus-run-session declare dtach dumb-init elvish "
+    "emulate enable entr envdir envuidgid eval expect export fakechroot fakeroot fc "
+    "firejail fish flock functions gdb getopts gosu hash history hush hyperfine "
+    "jobs ksh93 let linux32 linux64 lksh local loksh ltrace mapfile mosh nameref "
+    "newgrp nsenter nu numactl oksh osh parallel pdksh perf pkexec posh powershell "
+    "prlimit proot proxychains proxychains4 pwsh rbash read readarray readonly rksh "
+    "rlogin rlwrap rsh run-parts run0 runcon runuser rzsh sched screen script sem "
+    "setarch setlock setpriv setuidgid sg softlimit source ssh ssh-agent sshpass "
+    "start-stop-daemon static-sh strace su su-exec systemd-run taskset tcsh tini "
+    "tmux torsocks trap typeset uclampset unalias unbuffer unset unshare valgrind "
+    "vared wait watch wsl xonsh xvfb-run yash zle zmodload zsh-static zsh5"
 )
 """Programs that run others in ways that are not analysed here, and words of shells that change the
 meaning of later words or run a command in an argument (`read 'x[$(reboot)]'`)."""
 _RUNNERS: Final = _OPAQUE.union(_WRAPPERS, _SHELLS)
-_XARGS_INPUT: Final = "\ufffd"
-"""Stands for the words that `xargs` reads from its input."""
 _SUFFIX: Final = re.compile(r"\.(?:exe|com|bat|cmd)\Z", re.IGNORECASE)
 
 
@@ -204,13 +126,13 @@ def unwrap(argv: tuple[str, ...], names: Names, *, depth: int = _MAX_DEPTH) -> C
         return incomplete
     inner, keys = wrapped
     if not inner:
-        return Commands((argv,), set_keys=keys)
+        return Commands((argv,), wrappers=frozenset({0}), set_keys=keys)
     if name != "xargs":
         return _with_inner(argv, [inner], names, depth, keys)
     # Further words come from the input: they may be a command, or options that run one.
-    result = _with_inner(argv, [(*inner, _XARGS_INPUT)], names, depth)
+    result = _with_inner(argv, [(*inner, UNKNOWN_WORD)], names, depth)
     programs = [command[0] for command in result.commands]
-    if any(word == _XARGS_INPUT or has_running_options(base_name(word)) for word in programs):
+    if any(word == UNKNOWN_WORD or has_running_options(base_name(word)) for word in programs):
         return incomplete
     return result
 
@@ -225,15 +147,19 @@ def _with_inner(
     is_shell: bool = False,
 ) -> Commands:
     commands = [argv]
-    shells = {0} if is_shell else set[int]()
+    shells, wrappers = ({0}, set[int]()) if is_shell else (set[int](), {0})
+    set_keys = {*keys}
     complete = True
     for command in inner:
         nested = unwrap(command, names, depth=depth - 1)
         shells |= {len(commands) + at for at in nested.shells}
+        wrappers |= {len(commands) + at for at in nested.wrappers}
         commands += nested.commands
-        keys |= nested.set_keys
+        set_keys |= nested.set_keys
         complete = complete and nested.complete
-    return Commands(tuple(commands), frozenset(shells), keys, complete)
+    return Commands(
+        tuple(commands), frozenset(shells), frozenset(wrappers), frozenset(set_keys), complete
+    )
 
 
 def _wrapped_command(

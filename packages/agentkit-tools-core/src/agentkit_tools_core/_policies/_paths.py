@@ -15,6 +15,8 @@ from typing import Final
 from agentkit_core import AgentkitError
 
 _MAX_LINKS: Final = 40
+_MAX_LENGTH: Final = 32_767 if os.name == "nt" else 4_096
+"""Operating systems open no path with more characters than this."""
 _PROCESS_DEPTH: Final = 3
 """The number of parts of `/proc/1`. Links below such a folder name a path but lead to an open file,
 which may be in another file tree (`root`) or deleted."""
@@ -37,8 +39,11 @@ def resolve_path(path: str | os.PathLike[str], *, follow_last: bool = True) -> P
     Raises:
         UnresolvablePath: `..` follows something that is not a folder (its meaning would change if
             that folder were created), links form a cycle or lead through files that a process has
-            open (`/proc/1/root`), a folder cannot be read, or the path is not valid.
+            open (`/proc/1/root`), a folder cannot be read, or the path is not valid or too long.
     """
+    length = len(os.fspath(path))
+    if length > _MAX_LENGTH:
+        raise UnresolvablePath(f"it has {length} characters; use at most {_MAX_LENGTH}")
     # Normalizing first would be wrong: `link/..` is not the folder that contains the link.
     whole = Path(path) if os.path.isabs(path) else Path(_current_folder(), path)  # noqa: PTH117
     here = Path(whole.parts[0].replace("//", "/")) if whole.parts else whole
@@ -47,14 +52,14 @@ def resolve_path(path: str | os.PathLike[str], *, follow_last: bool = True) -> P
     missing: str | None = None
     while left:
         name = left.pop()
-        if name == "..":
-            if missing is not None:
+        if missing is not None:
+            if name == ".." or ".." in left:
                 raise UnresolvablePath(f"'..' follows {missing!r}, which is not a folder")
+            return here.joinpath(name, *reversed(left))
+        if name == "..":
             here = here.parent
             continue
         here = here / name
-        if missing is not None:
-            continue
         target = _link_at(here) if left or follow_last else None
         if target is None:
             if not _is_folder(here):
@@ -89,7 +94,15 @@ def touches(path: Path, root: Path) -> bool:
     root_identity = _identity(root)
     if root_identity is None:
         return is_within(_fold_case(path), _fold_case(root))
-    return any(root_identity == _identity(folder) for folder in (path, *path.parents))
+    # From the top: below a folder that does not exist, nothing exists.
+    for length in range(1, len(path.parts) + 1):
+        folder = Path(*path.parts[:length])
+        identity = _identity(folder)
+        if identity is None:
+            return False
+        if identity == root_identity:
+            return True
+    return False
 
 
 def open_checked(
