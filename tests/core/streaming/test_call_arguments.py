@@ -6,6 +6,7 @@ from hypothesis import given
 from agentkit_core import JsonValue, ToolCall, ToolCallId, to_json
 from agentkit_core.provider import complete_call
 from support.json_values import json_objects, odd_texts
+from support.operations import operations
 
 CALL = ToolCall(ToolCallId("c1"), "look", metadata={"a.b": 1})
 
@@ -61,3 +62,14 @@ def test_t10_a_call_that_was_cut_off_is_never_good(text: str, remaining: str) ->
 
     assert (call.input, call.raw_input) == ({}, remaining)
     assert "before the arguments were complete" in str(call.input_error)
+
+
+@pytest.mark.parametrize(
+    "piece", ['<p class=\\"x\\">', "\n", "\\x", '"', "\\ud83d", '{"a":', "[", "1", "t", ", "]
+)
+def test_vs07_the_work_for_cut_off_arguments_grows_with_their_text(piece: str) -> None:
+    def read(times: int) -> None:
+        complete_call(CALL, '{"html":"' + piece * times)
+        complete_call(CALL, '{"html":' + piece * times)
+
+    assert operations(lambda: read(2_000)) <= 5 * operations(lambda: read(500)) + 50

@@ -1,8 +1,5 @@
 """Laws of the fold: cuts do not matter, looking does no harm, work grows with the deltas."""
 
-import sys
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -22,6 +19,7 @@ from agentkit_core.provider import (
     fold,
 )
 from support.deltas import any_deltas, fitting_deltas, opening_parts
+from support.operations import operations
 
 P = PartId("p")
 CALL = ToolCall(ToolCallId("c1"), "look")
@@ -104,22 +102,6 @@ def test_what_was_seen_earlier_is_not_changed_afterwards(deltas: list[Delta]) ->
         received.append((folding.partial(), repr(folding.partial())))
 
     assert [repr(parts) for parts, _ in received] == [spelled for _, spelled in received]
-
-
-def operations(work: Callable[[], Any]) -> int:
-    """How many functions were called, in Python and in C: work that no clock disturbs."""
-    count = 0
-
-    def called(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(called)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 class CountedText(str):

@@ -238,3 +238,16 @@ def test_asking_at_every_delta_costs_in_proportion_to_the_text(
             reader.feed("abcdefgh")
             reader.value()
         assert read_again <= 10 * (8 * length) + 2 * small
+
+
+@given(odd_texts(), st.integers(0, 50))
+def test_vs07_a_string_is_read_to_its_end_from_any_quote(text: str, quotes: int) -> None:
+    cut_off = '{"html":"' + json.dumps(text)[1:-1] + '<p class=\\"x\\">' * quotes
+    pattern = agentkit_core._streaming._partial_json._STRING
+
+    # A pattern that fails at a quote is tried again at the next one, up to the end each time.
+    for at, character in enumerate(cut_off):
+        if character == '"':
+            assert pattern.match(cut_off, at) is not None
+    assert [match.start() for match in pattern.finditer(cut_off)] == [1, 8]
+    assert sum(len(match[0]) for match in pattern.finditer(cut_off)) >= len(cut_off) - 4

@@ -129,7 +129,9 @@ def test_t24_an_approval_id_stands_for_one_request_exactly(
 
     assert kind == value.kind
     assert len(bytes.fromhex(digits)) == 16
-    assert (approval_id(value) == approval_id(other)) == (value == other)
+    is_equal = (value.kind, value.metadata) == (other.kind, other.metadata)
+    is_told_alike = bool(value.metadata) or value.summary == other.summary
+    assert (approval_id(value) == approval_id(other)) == (is_equal and is_told_alike)
 
 
 def test_t24_values_that_only_python_takes_for_equal_are_other_requests() -> None:
@@ -142,6 +144,6 @@ def test_t24_the_order_of_facts_and_the_process_do_not_matter() -> None:
     forth = PermissionRequest("fs.write", "s", {"a.x": 1, "b.y": 2})
     back = PermissionRequest("fs.write", "s", {"b.y": 2, "a.x": 1})
 
-    data = b'{"kind":"fs.write","metadata":{"a.x":1,"b.y":2},"summary":"s"}'
+    data = b'["approval","fs.write",{"a.x":1,"b.y":2}]'
     digits = hashlib.sha256(data).hexdigest()[:32]
     assert approval_id(forth) == approval_id(back) == f"fs.write:{digits}"

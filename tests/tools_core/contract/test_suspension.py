@@ -108,7 +108,9 @@ def test_a_question_has_the_fingerprint_of_its_kind_its_text_and_its_facts() -> 
     (requests,) = suspended(greet).requests
     facts: dict[str, JsonValue] = {"form": "name"}
 
-    assert requests.id == approval_id(PermissionRequest("question", "Your name?", facts))
+    assert requests.id == approval_id(
+        PermissionRequest("question", "Your name?", facts), ApprovalKind.QUESTION
+    )
     assert isinstance(run(greet, answers={ApprovalId("question:other"): "x"}), Suspension)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Final
 
@@ -11,6 +12,7 @@ from agentkit_tools_core._contract._permissions import PermissionRequest
 
 _FINGERPRINT_LENGTH: Final = 32
 """Long enough that two requests with the same fingerprint cannot be found."""
+_PERMISSION_ID: Final = re.compile(r".*:[0-9a-f]{32}", re.DOTALL)
 
 
 def approval_request(
@@ -34,7 +36,7 @@ def approval_request(
         TypeError: The metadata of the permission cannot be written as JSON.
     """
     return ApprovalRequest(
-        id=approval_id(permission),
+        id=approval_id(permission, want),
         call=call,
         kind=permission.kind,
         summary=permission.summary,
@@ -45,16 +47,35 @@ def approval_request(
     )
 
 
-def approval_id(permission: PermissionRequest) -> ApprovalId:
-    """Compute the id of the approval that a permission needs: `<kind>:` and 32 hexadecimal digits.
+def approval_id(
+    permission: PermissionRequest, want: ApprovalKind = ApprovalKind.APPROVAL
+) -> ApprovalId:
+    """Compute the id of what a person is asked for.
 
-    Equal permissions have equal ids, in any process. A permission that differs in anything
-    (another path, another argument, 1.0 instead of 1) has another id, so an approval covers only
-    what the person saw. Values that JSON cannot tell apart count as equal: lone surrogates, a
-    tuple and a list.
+    The id of a permission is `<kind>:` and 32 hexadecimal digits; the id of a question or a login
+    is `<kind>?` and 32 digits, so that an answer is never taken for a permission.
+
+    Equal requests have equal ids, in any process. The facts of a permission decide what is equal,
+    in any order of their keys; its summary counts only if there are no facts. So a permission with
+    other facts (another path, another argument, 1.0 instead of 1) has another id, and an approval
+    covers only these facts. For questions and logins, the text counts as well as the facts. Values
+    that JSON cannot tell apart count as equal: lone surrogates, a tuple and a list.
+
+    Args:
+        permission: What the call would do, or the question with its facts.
+        want: What the person is asked for.
 
     Raises:
         TypeError: The metadata of the permission cannot be written as JSON.
     """
-    digest = sha256(canonical_json(permission)).hexdigest()
-    return ApprovalId(f"{permission.kind}:{digest[:_FINGERPRINT_LENGTH]}")
+    is_permission = want is ApprovalKind.APPROVAL
+    content: list[object] = [want.value, permission.kind, permission.metadata]
+    if not is_permission or not permission.metadata:
+        content.append(permission.summary)
+    digest = sha256(canonical_json(content)).hexdigest()[:_FINGERPRINT_LENGTH]
+    return ApprovalId(f"{permission.kind}{':' if is_permission else '?'}{digest}")
+
+
+def is_permission_id(approval_id: ApprovalId) -> bool:
+    """Whether an id has the form of a permission's id."""
+    return _PERMISSION_ID.fullmatch(approval_id) is not None

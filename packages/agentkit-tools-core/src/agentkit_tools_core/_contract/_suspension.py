@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalRequest, JsonValue, ToolCall, ToolFailure, to_json
+from agentkit_core import ApprovalKind, ApprovalRequest, JsonValue, ToolCall, ToolFailure, to_json
 from agentkit_core.values import Record
+from agentkit_tools_core._contract._approval import is_permission_id
 from agentkit_tools_core._errors import ToolError
 
 MAX_TOKEN_BYTES: Final = 1 << 20
@@ -51,10 +52,16 @@ class ToolSuspended(BaseException):
         """The methods of `ToolContext` make and raise it.
 
         Raises:
-            ValueError: There is no request.
+            ValueError: There is no request, or a question has the id of a permission.
         """
         if not requests:
             raise ValueError("there is nothing to wait for; pass at least one approval request")
+        for request in requests:
+            if request.want is not ApprovalKind.APPROVAL and is_permission_id(request.id):
+                raise ValueError(
+                    f"the {request.want} {request.id!r} has the id of a permission, so its answer "
+                    f"could be taken for one; make it with approval_request(…, want=…)"
+                )
         super().__init__(
             "waits for an answer: " + "; ".join(request.summary for request in requests)
         )
