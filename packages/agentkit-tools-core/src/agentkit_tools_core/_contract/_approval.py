@@ -76,6 +76,15 @@ def approval_id(
     return ApprovalId(f"{permission.kind}{':' if is_permission else '?'}{digest}")
 
 
+def earlier_question_id(question: PermissionRequest) -> ApprovalId:
+    """Return the id that questions and logins had in stored sessions of earlier versions.
+
+    The id of a permission is made of other data, so this is never the id of one.
+    """
+    digest = sha256(canonical_json(question)).hexdigest()
+    return ApprovalId(f"{question.kind}:{digest[:_FINGERPRINT_LENGTH]}")
+
+
 def is_permission_id(approval_id: ApprovalId) -> bool:
     """Whether an id has the form of a permission's id."""
     return _PERMISSION_ID.fullmatch(approval_id) is not None

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, Self, TypeVar
 
 from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, JsonValue, ToolResult
 from agentkit_core.json import canonical_json
-from agentkit_tools_core._contract._approval import approval_request
+from agentkit_tools_core._contract._approval import approval_request, earlier_question_id
 from agentkit_tools_core._contract._child_calls import Caller, read_token
 from agentkit_tools_core._contract._permissions import PermissionRequest
 from agentkit_tools_core._contract._request import ToolInvocation
@@ -237,14 +237,19 @@ class ToolContext:
         approval = approval_request(
             request, self.request.call, reason=reason, want=want, schema=schema
         )
+        ids = [approval.id]
+        if want is not ApprovalKind.APPROVAL:
+            ids.append(earlier_question_id(request))
         # A denial counts even if an equal question was approved before.
-        if approval.id in self.denied:
-            raise ApprovalDenied(approval, self.denied[approval.id])
-        if approval.id in self.approved:
-            return self.answers.get(approval.id)
-        # An answer alone is not an approval.
-        if approval.id in self.answers and want is not ApprovalKind.APPROVAL:
-            return self.answers[approval.id]
+        for each in ids:
+            if each in self.denied:
+                raise ApprovalDenied(approval, self.denied[each])
+        for each in ids:
+            if each in self.approved:
+                return self.answers.get(each)
+            # An answer alone is not an approval.
+            if each in self.answers and want is not ApprovalKind.APPROVAL:
+                return self.answers[each]
         raise ToolSuspended([approval], token=self.token, takes_denials=True)
 
     # calling other tools
