@@ -174,7 +174,9 @@ def test_t02_a_tool_that_needs_approval_asks_for_itself() -> None:
 
 def test_t24_a_grant_covers_arguments_that_are_too_long_to_be_shown() -> None:
     executor = Executor([ScriptedTool("t", annotations=ToolAnnotations(needs_approval=True))])
-    value, other = (executor.preflight(request(text="x" * 500 + end)) for end in "ab")
+    value, other = (
+        executor.preflight(request(text="x" * 5_000 + letter + "x" * 5_000)) for letter in "ab"
+    )
 
     assert isinstance(value, NeedsApproval)
     assert isinstance(other, NeedsApproval)

@@ -7,11 +7,13 @@ stores it and reports it, and a host shows it to a person.
 from __future__ import annotations
 
 from msgspec import field
+from msgspec.structs import force_setattr
 
 from agentkit_core._ids import ApprovalId
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import ToolCall
+from agentkit_core.text import UNSEEN, make_visible
 from agentkit_core.values import Record, StringEnum
 
 
@@ -51,3 +53,10 @@ class ApprovalRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
     metadata: MetadataMap = field(default_factory=dict)
     want: ApprovalKind = ApprovalKind.APPROVAL
     schema: dict[str, JsonValue] | None = None
+
+    def __post_init__(self) -> None:
+        """Make visible what a person is to decide on, wherever it comes from."""
+        if UNSEEN.search(self.summary):
+            force_setattr(self, "summary", make_visible(self.summary))
+        if self.reason is not None and UNSEEN.search(self.reason):
+            force_setattr(self, "reason", make_visible(self.reason))

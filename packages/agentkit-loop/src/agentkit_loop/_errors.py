@@ -18,6 +18,7 @@ Failures of models and tools are none of these: results and events report them.
 from __future__ import annotations
 
 from agentkit_core import AgentkitError, ApprovalId, ApprovalRequest, Item, ToolCallId, Usage
+from agentkit_core.text import make_visible
 from agentkit_loop._result import TurnResult
 
 
@@ -45,7 +46,9 @@ class ApprovalRequiredError(AgentkitError):
     def __init__(
         self, requests: tuple[ApprovalRequest, ...], *, transcript: tuple[Item, ...], usage: Usage
     ) -> None:
-        names = ", ".join(f"{request.call.name} ({request.summary})" for request in requests)
+        names = ", ".join(
+            f"{make_visible(request.call.name)} ({request.summary})" for request in requests
+        )
         super().__init__(
             f"the turn waits for approval of {names}; give the agent an `on_approval`, or use a "
             f"session: approve or deny the calls and call `next`"
@@ -117,7 +120,7 @@ class NoResult(AgentkitError):
     """
 
     def __init__(self, turn: TurnResult, type_name: str, problem: str | None) -> None:
-        why = f"; the last attempt: {problem}" if problem else ""
+        why = f"; the last attempt: {make_visible(problem)}" if problem else ""
         super().__init__(
             f"the turn ended ({turn.end}) without a valid result of type {type_name}{why}; "
             f"`turn` has everything that it produced"

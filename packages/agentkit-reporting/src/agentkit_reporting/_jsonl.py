@@ -60,8 +60,8 @@ class JsonlReporter:
 
         Args:
             target: A path: the file is opened for appending with the first event, and closed by
-                `close`; its folder must exist. Or an open file, binary or text: it is flushed after
-                each line and not closed.
+                `close`; its folder must exist, and a new file can be read by its owner only. Or an
+                open file, binary or text: it is flushed after each line and not closed.
         """
         self._path: Path | None = None
         self._file: Any = None
@@ -135,6 +135,9 @@ def _escape(match: re.Match[bytes]) -> bytes:
 
 def _open_to_append(path: Path) -> BinaryIO:
     """Open a file for appending; end an incomplete line that an earlier process has left."""
+    if not path.exists():
+        # What was said is for its owner only. A file that exists keeps the mode that people set.
+        path.touch(0o600)
     file = path.open("a+b", buffering=0)
     try:
         if file.seek(0, os.SEEK_END):

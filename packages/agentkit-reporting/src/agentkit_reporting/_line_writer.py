@@ -31,6 +31,11 @@ class LineWriter:
         self._waiting: list[str] = []
         self._at_line_start = True
 
+    @property
+    def is_at_line_start(self) -> bool:
+        """Whether the cursor is at the start of a line."""
+        return self._at_line_start
+
     def text(self, text: str, style: Style = Style.PLAIN) -> None:
         """Add text at the cursor."""
         if text:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from agentkit_core import File, Media, Part, Reasoning, Structured, Text
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
 from agentkit_reporting._format import describe_part
 from agentkit_reporting._line_writer import LineWriter, Style
 from agentkit_reporting._terminal_safe import TerminalCleaner, clean
+
+_QUESTION_MARKS: Final = "?？﹖⁇⁈¿❓❔"  # noqa: RUF001
+_MARK_AFTER_NEWLINE: Final = re.compile(rf"(\n[^\S\n]*)([{_QUESTION_MARKS}])")
+_MARK_AT_BEGINNING: Final = re.compile(rf"((?:\A|\n)[^\S\n]*)([{_QUESTION_MARKS}])")
 
 
 class _ShownPart:
@@ -32,6 +38,8 @@ class AnswerWriter:
         self._show_reasoning = show_reasoning
         self._parts: dict[PartId, _ShownPart] = {}
         self._growing: _ShownPart | None = None
+        self._line_begins = True
+        """Whether the current line consists of spaces so far."""
 
     def write(self, deltas: Iterable[Delta]) -> None:
         """Write the next deltas."""
@@ -84,7 +92,7 @@ class AnswerWriter:
         if style is not None:
             self._leave()
             self._lines.fresh_line()
-            self._lines.text(clean(_text_of(part)), style)
+            self._write(clean(_text_of(part)), style)
         elif isinstance(part, (Media, File, Structured)):
             self._leave()
             self._lines.line(clean(describe_part(part)), Style.DIM)
@@ -97,13 +105,21 @@ class AnswerWriter:
             self._leave()
             self._lines.fresh_line()
             self._growing = part
-        self._lines.text(part.cleaner.feed(chunk), part.style)
+        self._write(part.cleaner.feed(chunk), part.style)
 
     def _leave(self) -> None:
         """End the part that is being shown, before something else is shown."""
         if self._growing is not None:
-            self._lines.text(self._growing.cleaner.finish())
+            self._write(self._growing.cleaner.finish(), Style.PLAIN)
             self._growing = None
+
+    def _write(self, text: str, style: Style) -> None:
+        """Write text of the model's, none of whose lines looks like an approval."""
+        before = self._line_begins or self._lines.is_at_line_start
+        marked = (_MARK_AT_BEGINNING if before else _MARK_AFTER_NEWLINE).sub(r"\1\\\2", text)
+        end = text.rpartition("\n")
+        self._line_begins = not end[2].strip() and (before or bool(end[1]))
+        self._lines.text(marked, style)
 
     def _style(self, part: Part) -> Style | None:
         if isinstance(part, Text):

@@ -1,4 +1,4 @@
-"""Makes untrusted text safe for a terminal: no control characters except newline and tab.
+"""Makes untrusted text safe for a terminal: nothing unseen except newlines, tabs and spaces.
 
 Text of models and tools may contain sequences that move the cursor, overwrite earlier output, set
 the clipboard or answer for the user. They are removed completely. Text may be cut anywhere, even
@@ -8,9 +8,10 @@ inside a sequence.
                         OSC, DCS, SOS, PM, APC up to their end, at most to the next newline
                         the same in their 8-bit forms (U+0080 to U+009F)
                         other control characters, including backspace and DEL
-                        characters that change the direction of text (U+202A to U+202E, U+2066 to
-                        U+2069)
-    becomes a newline   a carriage return, together with a newline after it
+                        characters that cannot be seen, or change the direction of text: marks,
+                        joiners, fillers, tags (U+200B to U+200F, U+202A to U+202E, U+2060 to
+                        U+206F, U+FEFF, …)
+    becomes a newline   a carriage return, together with a newline after it; U+2028 and U+2029
     becomes U+FFFD      half a surrogate pair, which cannot be written in UTF-8
 """
 
@@ -22,7 +23,15 @@ from typing import Final
 
 from agentkit_core.json import without_lone_surrogates
 
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE: Final = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "]"
+)
+_SEPARATORS: Final = frozenset("\u2028\u2029")
 _ESC: Final = "\x1b"
 _STRING_BEGINS: Final = frozenset("PX]^_")
 _STRING_BEGINS_8_BIT: Final = frozenset("\x90\x98\x9d\x9e\x9f")
@@ -89,6 +98,8 @@ class TerminalCleaner:
             return character
         if character == "\r":
             self._state = _State.AFTER_RETURN
+            return "\n"
+        if character in _SEPARATORS:
             return "\n"
         if character == _ESC:
             self._state = _State.ESCAPE

@@ -9,7 +9,8 @@
     ! rate_limit, HTTP 429: slow down          an error or a warning
     [2 requests, 1200 tokens in, 80 out]       the usage of the turn
 
-Text of models and tools cannot control the terminal; see `_terminal_safe`.
+Text of models and tools cannot control the terminal; see `_terminal_safe`. A line of an answer that
+begins with a question mark gets a backslash before it, so that it cannot be taken for an approval.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
 from agentkit_core import JsonValue, ToolCallId
+from agentkit_core.text import make_visible, shorten_middle
 from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
     ApprovalRequired,
@@ -45,6 +47,8 @@ from agentkit_reporting._line_writer import LineWriter, Style
 from agentkit_reporting._streamed_answer import AnswerWriter
 from agentkit_reporting._terminal_safe import clean
 
+_MOST_OF_A_SUMMARY: Final = 10_000
+"""How many characters of an approval are shown; the line says how many are missing."""
 _ENDS: Final[Mapping[TurnEnd, str]] = {
     TurnEnd.MAX_TOKENS: "the answer reached a limit on its length",
     TurnEnd.BLOCKED: "a content filter or the model refused to answer",
@@ -74,7 +78,7 @@ class TextReporter:
             show_reasoning: Whether to show the model's reasoning, as far as it is streamed.
             show_usage: Whether each turn ends with a line about its usage.
             max_width: How many characters of arguments, results and the like to show, at least 1.
-                The answer itself is always complete.
+                The answer is always complete, and so are approvals of up to 10,000 characters.
         """
         self._lines = LineWriter(file, write, colour=colour)
         self._answer = AnswerWriter(self._lines, show_reasoning=show_reasoning)
@@ -170,8 +174,9 @@ class TextReporter:
         self._lines.line(f"  the transcript was rewritten: {len(event.items)} items", Style.DIM)
 
     def _write_approval(self, event: ApprovalRequired) -> None:
-        # The id is not shortened, because a person has to type it.
-        text = f"? {self._brief(event.request.summary)} [{clean(event.request.id)}]"
+        # A person decides on what is shown, so it is not shortened as other lines are.
+        summary = shorten_middle(make_visible(event.request.summary), _MOST_OF_A_SUMMARY)
+        text = f"? {summary} [{clean(event.request.id)}]"
         self._lines.line(text, Style.YELLOW)
 
     def _write_decision(self, event: ApprovalResolved) -> None:

@@ -18,6 +18,7 @@ from agentkit_core import (
     ToolSpec,
 )
 from agentkit_core.json import canonical_json
+from agentkit_core.text import make_visible
 from agentkit_tools_core._contract._approval import approval_id
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name
@@ -68,6 +69,8 @@ def call_tool(
     """
     request = ToolInvocation(ToolCallId("call-1"), tool.spec.name, dict(arguments or {}))
     executor = Executor([tool, *tools])
+    # Questions are shown on one line, with signs for what cannot be seen.
+    by_summary = {make_visible(text): answer for text, answer in (answers or {}).items()}
     answered: dict[ApprovalId, JsonValue] = {}
     denied: dict[ApprovalId, str | None] = {}
     token: JsonValue = None
@@ -87,10 +90,10 @@ def call_tool(
         token = msgspec.json.decode(msgspec.json.encode(outcome.token))
         for question in outcome.requests:
             summary = question.summary
-            assert summary in (answers or {}), f"there is no answer to {summary!r}; add it"
+            assert summary in by_summary, f"there is no answer to {summary!r}; add it"
             assert question.id not in answered, f"{summary!r} was answered and is asked again"
             assert question.id not in denied, f"{summary!r} was denied and is asked again"
-            answer = (answers or {})[summary]
+            answer = by_summary[summary]
             if not isinstance(answer, Deny):
                 answered[question.id] = answer
                 continue

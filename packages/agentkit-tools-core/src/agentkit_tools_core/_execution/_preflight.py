@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from agentkit_core import ApprovalId, ApprovalRequest, JsonValue, ToolFailure, ToolResult, to_json
 from agentkit_core.json import without_lone_surrogates
+from agentkit_core.text import shorten_middle
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._approval import approval_request
 from agentkit_tools_core._contract._outcome import error_result
@@ -24,7 +25,8 @@ from agentkit_tools_core._contract._permissions import (
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool
 
-_SUMMARY_LENGTH: Final = 200
+_SUMMARY_LENGTH: Final = 4_000
+"""How many characters of the arguments a summary shows; it says how many are missing."""
 
 
 class Allowed(Record, frozen=True, omit_defaults=True, tag="allowed", tag_field="type"):
@@ -107,9 +109,7 @@ def denied_result(request: ToolInvocation, text: str) -> ToolResult:
 
 
 def _permission_to_run(request: ToolInvocation) -> PermissionRequest:
-    arguments = to_json(request.input).decode()
-    if len(arguments) > _SUMMARY_LENGTH:
-        arguments = arguments[:_SUMMARY_LENGTH] + "…"
+    arguments = shorten_middle(to_json(request.input).decode(), _SUMMARY_LENGTH)
     return PermissionRequest(
         tool_kind(request.name), f"{request.name} {arguments}", {"tool.input": request.input}
     )
