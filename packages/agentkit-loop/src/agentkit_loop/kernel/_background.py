@@ -114,7 +114,7 @@ def find_call_of(draft: Draft, effect_id: EffectId) -> CallState | None:
 def call_of(draft: Draft, effect_id: EffectId) -> CallState:
     """Return the background call that waits for an effect, which must be there."""
     call = find_call_of(draft, effect_id)
-    assert call is not None, f"effect {effect_id} is out, but no call waits for it"  # noqa: S101
+    assert call is not None, f"no call waits for effect {effect_id}, which is unanswered"  # noqa: S101
     return call
 
 

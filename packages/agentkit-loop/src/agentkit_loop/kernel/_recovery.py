@@ -100,4 +100,4 @@ def _call_of(draft: Draft, effect_id: EffectId) -> CallState:
     for call in (*draft.background.values(), *calls):
         if effect_id in (call.effect_id, call.timeout_id, call.detach_id):
             return call
-    raise AssertionError(f"effect {effect_id} is out, but no call waits for it")
+    raise AssertionError(f"no call waits for effect {effect_id}, which is unanswered")

@@ -43,9 +43,9 @@ def find_contradiction(state: State) -> str | None:
         return f"its turn begins at item {turn.first}, which is outside of the transcript"
     for effect_id, effect in state.out.items():
         if not _is_issued(state, effect_id) or effect.id != effect_id:
-            return f"effect {effect_id!r} is out, but the kernel never asked for it"
+            return f"effect {effect_id!r} waits for an answer, but the kernel never asked for it"
         if not _is_waited_for(state, effect, calls):
-            return f"effect {effect_id!r} is out, but nothing waits for it"
+            return f"effect {effect_id!r} waits for an answer, but nothing waits for it"
     return None
 
 

@@ -206,7 +206,7 @@ def _call_of(draft: Draft, effect_id: EffectId) -> CallState:
     for call in draft.turn.calls:
         if call.effect_id == effect_id:
             return call
-    raise AssertionError(f"effect {effect_id} is out, but no call waits for it")
+    raise AssertionError(f"no call waits for effect {effect_id}, which is unanswered")
 
 
 HANDLERS: Final[Handlers] = handlers_of_turn(
