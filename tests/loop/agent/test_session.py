@@ -437,9 +437,10 @@ async def test_c09_what_cannot_be_done_while_a_turn_runs_is_told_and_changes_not
             await session.prompt("go")
         before = session.view
 
-        for what in (session.prompt("more"), session.continue_()):
-            with pytest.raises(TurnRunning, match=r"`steer` or `submit`.*`cancel`"):
-                await what
+        with pytest.raises(TurnRunning, match=r"`continue_`.*`steer` or `submit`.*`cancel`"):
+            await session.prompt("more")
+        with pytest.raises(ApprovalRequiredError):
+            await session.continue_()
         with pytest.raises(TurnRunning, match="cannot reset"):
             session.reset()
         assert session.view == before

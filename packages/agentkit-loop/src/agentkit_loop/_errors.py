@@ -67,8 +67,9 @@ class TurnRunning(AgentkitError):
 
     def __init__(self, action: str) -> None:
         super().__init__(
-            f"cannot {action} while a turn is running; use `steer` or `submit` to queue a prompt, "
-            f"`cancel` to stop the turn, or wait until it is over"
+            f"cannot {action} while a turn is running; use `continue_` to go on with it if nobody "
+            f"works on it, `steer` or `submit` to queue a prompt, `cancel` to stop it, or wait "
+            f"until it is over"
         )
         self.action = action
 

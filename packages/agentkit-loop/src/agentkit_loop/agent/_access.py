@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agentkit_loop._errors import SessionClosed, TurnRunning
+from agentkit_core import ApprovalId, ToolCallId
+from agentkit_loop._errors import NothingToContinue, SessionClosed, TurnRunning, UnknownApproval
 from agentkit_loop.agent._prompt import Prompt, items_of
 from agentkit_loop.events import Envelope
-from agentkit_loop.kernel._inputs import Continue, Input, Submit
+from agentkit_loop.kernel._inputs import Continue, Input, Resolve, Submit
+from agentkit_loop.kernel._status import ApprovalDecision
 from agentkit_loop.kernel._table import Phase
+from agentkit_loop.kernel._turns import wants_answer
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
     from agentkit_loop.drivers._engine import Engine
@@ -106,31 +109,73 @@ class SessionAccess:
         return True
 
     def begin_turn(self, prompt: Prompt, action: str) -> None:
-        """Begin a turn with a prompt.
+        """Begin a turn with a prompt. If it raises, nothing has changed.
 
         If the kernel has begun a turn by itself, because a background call ended, that turn goes
         on first and the prompt is queued for the next one.
 
         Raises:
+            NothingToContinue: The prompt is empty, and there is nothing else to go on with.
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
-        engine = self._engine
+        items, engine = items_of(prompt), self._engine
+        self.require_open()
         if engine.state.turn is not None:
             if not engine.pending:
                 raise TurnRunning(action)
-            return self.post(Submit(items_of(prompt)))
+            return self.post(Submit(items))
+        if not items:
+            self.require_work()
         engine.host_queue.clear()
-        self.post(Submit(items_of(prompt), begin=True))
+        self.post(Submit(items, begin=True))
 
-    def begin_turn_again(self) -> None:
-        """Begin a turn without new input.
+    def go_on(self) -> None:
+        """Go on with what is under way; or begin a turn without new input. If it raises, nothing
+        has changed.
 
         Raises:
-            TurnRunning: A turn is running.
+            NothingToContinue: Nothing is under way, and the last item needs no response.
             SessionClosed: The session is over.
         """
-        if self._engine.state.turn is not None:
-            raise TurnRunning("continue")
-        self._engine.host_queue.clear()
-        self.post(Continue(redrive=True))
+        self.require_open()
+        engine = self._engine
+        state = engine.state
+        if state.turn is not None:
+            return
+        if state.inputs or state.notices or wants_answer(state.transcript):
+            engine.host_queue.clear()
+            self.post(Continue(redrive=True))
+        else:
+            self.require_work()
+
+    def require_work(self) -> None:
+        """Check that something is under way or queued.
+
+        Raises:
+            NothingToContinue: Nothing is.
+            SessionClosed: The session is over.
+        """
+        self.require_open()
+        engine, state = self._engine, self._engine.state
+        if not (state.turn or state.inputs or state.notices or state.background or engine.has_news):
+            raise NothingToContinue
+
+    def resolve(
+        self, approval_id: ApprovalId, call_id: ToolCallId | None, decision: ApprovalDecision
+    ) -> None:
+        """Pass on a person's decision.
+
+        Args:
+            approval_id: The approval.
+            call_id: Which call, if several wait for the same approval; None means the first.
+            decision: The decision.
+
+        Raises:
+            UnknownApproval: No call waits for it.
+            SessionClosed: The session is over.
+        """
+        for request in self._engine.state.pending_approvals:
+            if request.id == approval_id and call_id in (None, request.call.id):
+                return self.post(Resolve(approval_id, decision, call_id))
+        raise UnknownApproval(approval_id)

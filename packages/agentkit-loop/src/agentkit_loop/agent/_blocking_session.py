@@ -87,9 +87,9 @@ class BlockingSession(Conversation):
                 return request.result(_until_done(self, Unanswered.RAISE).last_result)
 
     def continue_(self) -> TurnResult:
-        """Begin a turn without a new prompt; see `Session.continue_`."""
+        """Go on without a new prompt; see `Session.continue_`."""
         with _working(self, "continue"):
-            self._access.begin_turn_again()
+            self._access.go_on()
             return _until_done(self, Unanswered.RAISE).last_result
 
     def stream(self, prompt: Prompt | None = None) -> Generator[Event, None, None]:
@@ -97,10 +97,12 @@ class BlockingSession(Conversation):
         with _working(self, "stream"), self._access.listen() as envelopes:
             driver, engine = self._driver, self._engine
             loop = host_loop(self, Unanswered.RETURN, can_wait=False)
+            if prompt is None:
+                self._access.require_work()
+            else:
+                self._access.begin_turn(prompt, "stream")
             is_done = False
             try:
-                if prompt is not None:
-                    self._access.begin_turn(prompt, "stream")
                 while True:
                     while envelopes:
                         yield envelopes.popleft().event
@@ -111,7 +113,9 @@ class BlockingSession(Conversation):
                     if status is None and engine.is_at_work:
                         driver.advance()
                     else:
-                        is_done = _carry_out(self, loop.decide(status, engine.state)) is not None
+                        decision = loop.decide(status, engine.state)
+                        is_done = isinstance(decision, Raise)
+                        is_done = _carry_out(self, decision) is not None
             finally:
                 if not is_done:
                     self.cancel()
@@ -177,12 +181,12 @@ def _carry_out(
 
 
 def _ask_host(session: BlockingSession, requests: tuple[ApprovalRequest, ...]) -> None:
-    for request in requests:
-        # An earlier denial may have withdrawn it: one is enough for a call.
-        if session._on_approval is not None and request in session.pending_approvals:
-            decision = decide_approval_blocking(session._on_approval, request)
-            if request in session.pending_approvals:
-                session._access.post(Resolve(request.id, decision, request.call.id))
+    # An earlier denial may have withdrawn it: one is enough for a call.
+    request = next((other for other in requests if other in session.pending_approvals), None)
+    if session._on_approval is not None and request is not None:
+        decision = decide_approval_blocking(session._on_approval, request)
+        if request in session.pending_approvals:
+            session._access.post(Resolve(request.id, decision, request.call.id))
 
 
 @contextmanager

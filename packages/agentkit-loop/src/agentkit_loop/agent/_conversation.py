@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agentkit_core import ApprovalId, ApprovalRequest, Item, JsonValue, SessionId, ToolCallId
-from agentkit_loop._errors import TurnRunning, UnknownApproval, UnknownCall
+from agentkit_loop._errors import TurnRunning, UnknownCall
 from agentkit_loop.agent._access import SessionAccess
 from agentkit_loop.agent._host_loop import HostLoop, Unanswered, approval_required
 from agentkit_loop.agent._on_approval import OnApproval
@@ -14,7 +14,7 @@ from agentkit_loop.agent._prompt import Prompt, items_of
 from agentkit_loop.agent._settings import AnyModel, SessionSettings
 from agentkit_loop.agent._tool_offer import ToolOffer
 from agentkit_loop.agent._view import SessionView, view_of
-from agentkit_loop.kernel._inputs import CancelCall, Lane, Reset, Resolve, Submit, Unqueue
+from agentkit_loop.kernel._inputs import CancelCall, Lane, Reset, Submit, Unqueue
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope
 from agentkit_loop.kernel._step import fork
 from agentkit_loop.persistence._snapshot import encode_state
@@ -169,7 +169,7 @@ class Conversation:
             SessionClosed: The session is over.
         """
         decision = ApprovalDecision(approve=True, input=input, answer=answer, scope=scope)
-        self._resolve(approval_id, call_id, decision)
+        self._access.resolve(approval_id, call_id, decision)
 
     def deny(
         self,
@@ -189,7 +189,8 @@ class Conversation:
             UnknownApproval: No call waits for it.
             SessionClosed: The session is over.
         """
-        self._resolve(approval_id, call_id, ApprovalDecision(approve=False, reason=reason))
+        decision = ApprovalDecision(approve=False, reason=reason)
+        self._access.resolve(approval_id, call_id, decision)
 
     def cancel(self) -> None:
         """Stop the running turn and keep what has come so far; do nothing if none runs.
@@ -221,19 +222,12 @@ class Conversation:
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
+        self._access.require_open()
         if self._engine.state.turn is not None:
             raise TurnRunning("reset")
         self._engine.host_queue.clear()
         self._engine.host_queue.last_result = None
         self._access.post(Reset())
-
-    def _resolve(
-        self, approval_id: ApprovalId, call_id: ToolCallId | None, decision: ApprovalDecision
-    ) -> None:
-        for request in self.pending_approvals:
-            if request.id == approval_id and call_id in (None, request.call.id):
-                return self._access.post(Resolve(approval_id, decision, call_id))
-        raise UnknownApproval(approval_id)
 
 
 def host_loop(conversation: Conversation, unanswered: Unanswered, *, can_wait: bool) -> HostLoop:

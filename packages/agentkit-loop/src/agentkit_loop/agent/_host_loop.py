@@ -41,10 +41,12 @@ class Post(Record, frozen=True):
 
 
 class Ask(Record, frozen=True):
-    """Ask the host's `on_approval` about each of these that is still open, and work on.
+    """Ask the host's `on_approval` about one of these that is still open, and work on.
+
+    Only one: what it allows begins before the host is asked about the next one.
 
     Attributes:
-        requests: What to ask about; never empty.
+        requests: What is pending; never empty.
     """
 
     requests: tuple[ApprovalRequest, ...]
@@ -146,6 +148,8 @@ class HostLoop:
             case Finished():
                 return self._decide_finished(status, state, is_over)
             case AwaitingInput() | Busy():
+                if not is_over and self._is_followed(state):
+                    return Wait()
                 return Raise(NothingToContinue())
             case Closed():
                 return Raise(SessionClosed())

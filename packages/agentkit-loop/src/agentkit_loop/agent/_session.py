@@ -107,16 +107,20 @@ class Session(Conversation):
                 return request.result(outcome.last_result)
 
     async def continue_(self) -> TurnResult:
-        """Begin a turn without a new prompt: after a failure or a limit, or for queued prompts.
+        """Go on without a new prompt, and wait for the turn's result.
+
+        Goes on with the turn that is under way, such as one of a stored session whose approval was
+        given meanwhile. If none is, it begins one: after a failure or a limit, for queued prompts,
+        or when a background call ends.
 
         Raises:
-            NothingToContinue: The last item needs no response and nothing is queued.
+            NothingToContinue: Nothing is under way or queued, and the last item needs no response.
             ApprovalRequiredError: A call needs approval, and the agent has no `on_approval`.
-            TurnRunning: A turn is running.
+            TurnRunning: Another caller works on the session.
             SessionClosed: The session is over.
         """
         with self._access.work("continue"), _asking_while_running(self):
-            self._access.begin_turn_again()
+            self._access.go_on()
             return (await _until_done(self, Unanswered.RAISE)).last_result
 
     async def stream(self, prompt: Prompt | None = None) -> AsyncGenerator[Event, None]:
@@ -142,10 +146,13 @@ class Session(Conversation):
         ):
             driver, engine = self._driver, self._engine
             loop = host_loop(self, Unanswered.RETURN, can_wait=True)
+            # What raises before this stream works, or for a mistake, cancels no turn.
+            if prompt is None:
+                self._access.require_work()
+            else:
+                self._access.begin_turn(prompt, "stream")
             is_done = False
             try:
-                if prompt is not None:
-                    self._access.begin_turn(prompt, "stream")
                 while True:
                     while envelopes:
                         yield envelopes.popleft().event
@@ -157,6 +164,7 @@ class Session(Conversation):
                         await driver.advance()
                     else:
                         decision = loop.decide(status, engine.state, is_over=engine.is_over)
+                        is_done = isinstance(decision, Raise)
                         is_done = await _carry_out(self, decision) is not None
             finally:
                 if not is_done:
@@ -292,26 +300,28 @@ async def _carry_out(session: Session, decision: Decision) -> Finished | Waiting
 
 async def _ask_host(session: Session, requests: tuple[ApprovalRequest, ...]) -> None:
     driver, on_approval = session._driver, session._on_approval
-    for request in requests:
-        # An earlier denial may have withdrawn it: one is enough for a call.
-        if on_approval is None or request not in session.pending_approvals:
-            continue
-        try:
-            decision = await driver.wait_for_approval(
-                request, decide_approval(on_approval, request)
-            )
-        except BaseException:  # the host's task is cancelled, and with it the turn
-            await driver.give_up()
-            raise
-        if decision is not None and request in session.pending_approvals:
-            session._access.post(Resolve(request.id, decision, request.call.id))
+    if driver.asks_while_running:
+        return await driver.ask()
+    # An earlier denial may have withdrawn it: one is enough for a call.
+    request = next((other for other in requests if other in session.pending_approvals), None)
+    if on_approval is None or request is None:
+        return
+    try:
+        decision = await driver.wait_for_approval(request, decide_approval(on_approval, request))
+    except BaseException:  # the host's task is cancelled, and with it the turn
+        await driver.give_up()
+        raise
+    if decision is not None and request in session.pending_approvals:
+        session._access.post(Resolve(request.id, decision, request.call.id))
 
 
 @contextmanager
 def _asking_while_running(session: Session) -> Iterator[None]:
     """Ask an async `on_approval` while other calls run; a sync one would keep them from running."""
     on_approval = session._on_approval
-    if on_approval is None or not iscoroutinefunction(on_approval):
+    if on_approval is None or not (
+        iscoroutinefunction(on_approval) or iscoroutinefunction(type(on_approval).__call__)
+    ):
         yield
         return
     session._driver.ask_while_running(partial(decide_approval, on_approval))

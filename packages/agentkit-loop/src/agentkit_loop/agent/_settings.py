@@ -89,6 +89,7 @@ class SessionSettings:
 
     @tools.setter
     def tools(self, tools: Iterable[Tool] | ToolSource) -> None:
+        self._access.require_open()
         self._offer.replace_tools(tools)
 
     @property

@@ -38,16 +38,17 @@ class ToolOffer:
             DuplicateTool: Two tools have one name.
             InvalidToolName: A tool's name is not valid.
         """
+        # The checks come first, so that an error leaves the offer as it is.
         self._offer(self._engine.executor.with_tools(tools).source, self._result_tool)
 
     @contextmanager
     def request_result(self, request: ResultRequest[Any]) -> Iterator[None]:
         """Request a result of a type from the turns that run in the block."""
         hooks = self._engine.hooks.hooks
-        # It is the last hook, so it sees what the host's hooks have made of a response.
-        self._engine.use_hooks(hooks.with_last(request))
         if request.tools is not None:
             self._offer(self.tools, request.tools)
+        # It is the last hook, so it sees what the host's hooks have made of a response.
+        self._engine.use_hooks(hooks.with_last(request))
         try:
             yield
         finally:

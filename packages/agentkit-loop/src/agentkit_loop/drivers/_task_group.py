@@ -153,6 +153,13 @@ class TaskGroupRunner:
                 await self.something_new()
         await self._feed(answer)
 
+    async def ask(self) -> None:
+        """Ask the host for all pending approvals; each call that it allows starts at once."""
+        self.raise_failure()
+        await self._saver.flush()
+        self._context = copy_context()
+        await self._run_in_group()
+
     async def something_new(self) -> None:
         """Wait until the engine is fed anything, or the host's work ends.
 
@@ -269,7 +276,7 @@ class TaskGroupRunner:
 
     async def _ask_for_approvals(self, ask_host: AskHost) -> None:
         try:
-            while requests := self._engine.state.pending_approvals:
+            while (requests := self._engine.state.pending_approvals) and self._takes_answers:
                 request = requests[0]
                 decision = await self.open_approval.wait(request, ask_host(request))
                 if decision is not None and request in self._engine.state.pending_approvals:
@@ -283,6 +290,10 @@ class TaskGroupRunner:
         finally:
             self._is_asking = False
             self._running -= 1
+
+    @property
+    def _takes_answers(self) -> bool:
+        return not self._engine.is_over and self._engine.save_error is None
 
     async def _flush(self) -> None:
         try:

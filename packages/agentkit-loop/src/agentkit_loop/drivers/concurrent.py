@@ -62,6 +62,15 @@ class ConcurrentDriver:
         """Ask the host for approvals while other calls run; None stops that."""
         self._runner.ask_host = ask_host
 
+    @property
+    def asks_while_running(self) -> bool:
+        """Whether the host is asked for approvals while other calls run."""
+        return self._runner.ask_host is not None
+
+    async def ask(self) -> None:
+        """Ask the host for all pending approvals, and run what it allows meanwhile."""
+        await self._finish(self._runner.ask())
+
     async def next(self) -> SessionStatus | None:
         """Work until there is a status for the host.
 
