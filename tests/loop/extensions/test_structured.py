@@ -11,6 +11,7 @@ from agentkit_loop import (
     Agent,
     ApprovalRequiredError,
     Hook,
+    InvalidResultType,
     Limits,
     LoopConfig,
     NoResult,
@@ -21,7 +22,7 @@ from agentkit_loop import (
     TypedResult,
 )
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
-from agentkit_tools_core import InvalidToolFunction, tool
+from agentkit_tools_core import tool
 
 
 @dataclass
@@ -199,7 +200,7 @@ async def test_approvals_are_needed_as_ever() -> None:
 def test_a_type_that_no_json_can_be_read_as_is_refused_before_anything_happens() -> None:
     model = ScriptedModel("never")
 
-    with pytest.raises(InvalidToolFunction):
+    with pytest.raises(InvalidResultType):
         Agent(model=model).run_blocking("go", result_type=complex)
     assert model.requests == []
 

@@ -2,10 +2,12 @@
 
 from agentkit_loop._errors import (
     ApprovalRequiredError,
+    InvalidResultType,
     NoResult,
     NothingToContinue,
     ReporterFailed,
     SessionClosed,
+    TurnNotCompleted,
     TurnRunning,
     UnknownApproval,
     UnknownCall,
@@ -17,7 +19,7 @@ from agentkit_loop.agent._agent import Agent
 from agentkit_loop.agent._agent_tool import AgentTool
 from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._on_approval import OnApproval
-from agentkit_loop.agent._prompt import Prompt
+from agentkit_loop.agent._prompt import Instructions, InstructionsFunction, Prompt
 from agentkit_loop.agent._session import Session
 from agentkit_loop.agent._settings import SessionSettings
 from agentkit_loop.agent._view import SessionView
@@ -55,6 +57,8 @@ __all__ = [
     "Agent",
     "AgentTool",
     "BlockingSession",
+    "Instructions",
+    "InstructionsFunction",
     "OnApproval",
     "Prompt",
     "Session",
@@ -99,10 +103,12 @@ __all__ = [
     "encode_state",
     # errors
     "ApprovalRequiredError",
+    "InvalidResultType",
     "NoResult",
     "NothingToContinue",
     "ReporterFailed",
     "SessionClosed",
+    "TurnNotCompleted",
     "TurnRunning",
     "UnknownApproval",
     "UnknownCall",

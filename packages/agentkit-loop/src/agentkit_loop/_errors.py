@@ -8,6 +8,8 @@
     ├── UnknownApproval        no call waits for this approval
     ├── UnknownCall            no such call is running
     ├── NoResult               a turn ended without a valid value of the requested type
+    ├── TurnNotCompleted       a turn whose text was streamed was not completed
+    ├── InvalidResultType      a type cannot be the type of a result
     ├── SessionClosed          the session is over
     ├── WrongModelForm         the model cannot be used in this kind of session
     └── WrongStoreForm         the store cannot be used in this kind of session
@@ -123,12 +125,43 @@ class NoResult(AgentkitError):
     def __init__(self, turn: TurnResult, type_name: str, problem: str | None) -> None:
         why = f"; the last attempt: {make_visible(problem)}" if problem else ""
         super().__init__(
-            f"the turn ended ({turn.end}) without a valid result of type {type_name}{why}; "
-            f"`turn` has everything that it produced"
+            f"the turn ended ({turn.end}: {turn.describe_end()}) without a valid result of type "
+            f"{type_name}{why}; `turn` has everything that it produced"
         )
         self.turn = turn
         self.type_name = type_name
         self.problem = problem
+
+
+class InvalidResultType(AgentkitError):
+    """A type cannot be the type of a result: its values cannot be read from JSON.
+
+    Attributes:
+        type_name: The name of the type.
+        reason: Why its values cannot be read.
+    """
+
+    def __init__(self, type_name: str, reason: str) -> None:
+        super().__init__(
+            f"`result_type` is {type_name}, which is not a valid type of a result: {reason}"
+        )
+        self.type_name = type_name
+        self.reason = reason
+
+
+class TurnNotCompleted(AgentkitError):
+    """A turn whose text was streamed was not completed, so the text may not be the whole answer.
+
+    Attributes:
+        turn: The result of the turn.
+    """
+
+    def __init__(self, turn: TurnResult) -> None:
+        super().__init__(
+            f"the turn ended ({turn.end}: {turn.describe_end()}); the text that came may not be "
+            f"the whole answer, and `turn` has everything that it produced"
+        )
+        self.turn = turn
 
 
 class SessionClosed(AgentkitError):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from agentkit_core import Item, ProviderFailure, TurnId, Usage
+from typing import Any, Final
+
+from msgspec.structs import asdict, force_setattr
+
+from agentkit_core import Item, ProviderFailure, Transcript, TurnId, Usage
 from agentkit_core.values import Record, StringEnum
 
 
@@ -24,7 +28,16 @@ class TurnEnd(StringEnum):
     failed (see `TurnResult.error`)."""
 
 
-class TurnResult(Record, frozen=True, kw_only=True, omit_defaults=True):
+_ENDS: Final = {
+    TurnEnd.COMPLETED: "it was completed",
+    TurnEnd.MAX_TOKENS: "the answer reached a limit on its length",
+    TurnEnd.BLOCKED: "a content filter or the model refused to answer",
+    TurnEnd.CANCELLED: "it was cancelled",
+    TurnEnd.ERROR: "it failed",
+}
+
+
+class TurnResult(Record, frozen=True, kw_only=True, omit_defaults=True, dict=True):
     """The result of a turn.
 
     Attributes:
@@ -59,3 +72,44 @@ class TurnResult(Record, frozen=True, kw_only=True, omit_defaults=True):
             if item.kind == "assistant":
                 return item.text
         return ""
+
+    @property
+    def conversation(self) -> tuple[Item, ...]:
+        """The whole conversation at the end of the turn: history, prompts and what came of them.
+
+        To be given as `history` of the next run as it is; the instructions are not part of it. It
+        is not written with the result, whose size would grow with each turn: empty for a result
+        that was read from a record, or built anew.
+        """
+        conversation: Transcript | tuple[Item, ...] = vars(self).get("_conversation", ())
+        return conversation.items if isinstance(conversation, Transcript) else conversation
+
+    def describe_end(self) -> str:
+        """Describe in one line how the turn ended: the failure, the error or the limit."""
+        if self.failure is not None:
+            return self.failure.describe()
+        if self.error is not None:
+            return self.error
+        if self.end is TurnEnd.LIMIT:
+            return f"it reached the limit {self.limit}"
+        return _ENDS[self.end]
+
+    # The conversation is not a field, and copies would lose it.
+
+    def __copy__(self) -> TurnResult:
+        return with_conversation(TurnResult(**asdict(self)), self.conversation)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (asdict(self), self.conversation)
+
+
+def with_conversation(
+    result: TurnResult, conversation: Transcript | tuple[Item, ...]
+) -> TurnResult:
+    """Give a result that was just made its conversation, and return it."""
+    force_setattr(result, "_conversation", conversation)  # a transcript is read when asked for
+    return result
+
+
+def _rebuild(fields: dict[str, Any], conversation: tuple[Item, ...]) -> TurnResult:
+    return with_conversation(TurnResult(**fields), conversation)

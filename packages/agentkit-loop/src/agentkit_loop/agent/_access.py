@@ -131,8 +131,9 @@ class SessionAccess:
         self.post(Submit(items, begin=True))
 
     def go_on(self) -> None:
-        """Go on with what is under way; or begin a turn without new input. If it raises, nothing
-        has changed.
+        """Go on with what is under way, or begin a turn without new input.
+
+        If it raises, nothing has changed.
 
         Raises:
             NothingToContinue: Nothing is under way, and the last item needs no response.

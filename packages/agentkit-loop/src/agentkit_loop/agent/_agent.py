@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
-from agentkit_loop._result import TurnResult
-from agentkit_loop.agent._agent_tool import AgentTool
+from agentkit_loop.agent._agent_runs import AgentRuns
+from agentkit_loop.agent._agent_tool import AgentTool, ToolResultType
 from agentkit_loop.agent._blocking_session import BlockingSession
-from agentkit_loop.agent._conversation import require_no_approvals
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._open_session import (
     load_saved,
@@ -29,24 +20,21 @@ from agentkit_loop.agent._open_session import (
     open_session,
     open_session_blocking,
 )
-from agentkit_loop.agent._opening import AgentParts, new_session_id, random_jitter
-from agentkit_loop.agent._prompt import Prompt, instructions_of
+from agentkit_loop.agent._opening import AgentParts, Dependencies, new_session_id, random_jitter
+from agentkit_loop.agent._prompt import Instructions, instructions_of
 from agentkit_loop.agent._session import Session
 from agentkit_loop.drivers._clock import SystemClock
 from agentkit_loop.drivers._event_dispatcher import require_reporters
-from agentkit_loop.events import Event
 from agentkit_loop.extensions._hooks import Hook, Hooks
 from agentkit_loop.extensions._mutators import Mutator
-from agentkit_loop.extensions._structured import ResultMode, TypedResult
+from agentkit_loop.extensions._structured import ResultMode
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.ports import BlockingModel, BlockingStore, Clock, Model, Reporter, Store
 from agentkit_tools_core import Executor, OutputLimits, Tool, ToolSource
 from agentkit_tools_core.permissions import Policy
 
-T = TypeVar("T")
 
-
-class Agent:
+class Agent(AgentRuns):
     """A model with tools, instructions and rules.
 
     It holds nothing of any run: its sessions may run at the same time and do not affect each other.
@@ -57,7 +45,8 @@ class Agent:
         tools: The tools that the model may call. Later changes of a registry, or of any other
             source, are seen.
         instructions: What the agent is and how it behaves; a text becomes a system item. It stands
-            before the transcript in every request and is not part of it.
+            before the transcript in every request and is not part of it. A function, which gets
+            the `RunFacts`, is asked before each model call.
         policy: Decides which calls may run and which need approval; it sees the permissions that a
             call requests, so not a call that requests none. None allows everything except calls of
             tools with `needs_approval`.
@@ -83,12 +72,14 @@ class Agent:
         InvalidToolName: A tool's name is not valid for every provider.
     """
 
+    __slots__ = ("__weakref__", "_parts")
+
     def __init__(
         self,
         *,
         model: Model | BlockingModel,
         tools: Iterable[Tool] | ToolSource = (),
-        instructions: Prompt | None = None,
+        instructions: Instructions | None = None,
         policy: Policy | None = None,
         options: ModelOptions | None = None,
         config: LoopConfig | None = None,
@@ -97,7 +88,7 @@ class Agent:
         output_limits: OutputLimits | None = None,
         reporters: Iterable[Reporter] = (),
         on_approval: OnApproval | None = None,
-        dependencies: Mapping[type[Any], object] | None = None,
+        dependencies: Dependencies | None = None,
         clock: Clock | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
@@ -112,7 +103,8 @@ class Agent:
             executor=Executor(
                 tools, policy=policy, hooks=all_hooks.all, output_limits=output_limits
             ),
-            instructions=instructions_of(instructions),
+            instructions=() if callable(instructions) else instructions_of(instructions),
+            instructions_function=instructions if callable(instructions) else None,
             options=options,
             config=config or LoopConfig(),
             hooks=all_hooks,
@@ -124,126 +116,6 @@ class Agent:
             jitter=random_jitter if jitter is None else jitter,
         )
 
-    @overload
-    async def run(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
-    @overload
-    async def run(
-        self,
-        prompt: Prompt,
-        *,
-        history: Iterable[Item] = ...,
-        result_type: type[T],
-        result_mode: ResultMode = ...,
-        result_retries: int = ...,
-    ) -> TypedResult[T]: ...
-    async def run(
-        self,
-        prompt: Prompt,
-        *,
-        history: Iterable[Item] = (),
-        result_type: type[T] | None = None,
-        result_mode: ResultMode = ResultMode.FORMAT,
-        result_retries: int = 2,
-    ) -> TurnResult | TypedResult[T]:
-        """Send a prompt and wait for the turn's result.
-
-        A failure of the model is a result, not an exception; see `TurnResult.end`. Background calls
-        end with the run, unless `LoopConfig.background_done` is `continue`: then the run waits for
-        them, and the model gets their results.
-
-        Args:
-            prompt: What to say to the model.
-            history: The conversation so far, such as another session's transcript; it is copied.
-            result_type: The type of the result, any type that a tool could take; None means text.
-            result_mode: How the model is told the type.
-            result_retries: How often the model may try again when its result is not valid.
-
-        Returns:
-            The turn's result; with `result_type`, a `TypedResult` that has the value.
-
-        Raises:
-            ApprovalRequiredError: A call needs approval, and there is no `on_approval`.
-            NothingToContinue: The prompt is empty.
-            TranscriptError: The history breaks a rule; `repair` returns one that does not.
-            ReporterFailed: A reporter wants the run to stop.
-            WrongModelForm: The model has no `open`.
-            AgentkitError: The model could not be called because of a mistake of the caller, such
-                as a missing key.
-        """
-        async with self.session(history=history) as session:
-            if result_type is None:
-                return await session.prompt(prompt)
-            return await session.prompt(
-                prompt,
-                result_type=result_type,
-                result_mode=result_mode,
-                result_retries=result_retries,
-            )
-
-    async def stream(
-        self, prompt: Prompt, *, history: Iterable[Item] = ()
-    ) -> AsyncGenerator[Event, None]:
-        """Send a prompt and iterate over the events of the run; see `run`.
-
-        Leaving early cancels the run and closes the model's response; under trio, wrap it in
-        `contextlib.aclosing` so that this happens at once.
-
-        Raises:
-            ApprovalRequiredError: A call needs approval, and there is no `on_approval`.
-        """
-        async with self.session(history=history) as session:
-            async with aclosing(session.stream(prompt)) as events:
-                async for event in events:
-                    yield event
-            require_no_approvals(session)
-
-    @overload
-    def run_blocking(self, prompt: Prompt, *, history: Iterable[Item] = ...) -> TurnResult: ...
-    @overload
-    def run_blocking(
-        self,
-        prompt: Prompt,
-        *,
-        history: Iterable[Item] = ...,
-        result_type: type[T],
-        result_mode: ResultMode = ...,
-        result_retries: int = ...,
-    ) -> TypedResult[T]: ...
-    def run_blocking(
-        self,
-        prompt: Prompt,
-        *,
-        history: Iterable[Item] = (),
-        result_type: type[T] | None = None,
-        result_mode: ResultMode = ResultMode.FORMAT,
-        result_retries: int = 2,
-    ) -> TurnResult | TypedResult[T]:
-        """Send a prompt and wait for the turn's result, without an event loop; see `run`.
-
-        Works in any thread, also inside a running event loop, which it blocks.
-
-        Raises:
-            WrongModelForm: The model has no `open_blocking`.
-        """
-        with self.session_blocking(history=history) as session:
-            if result_type is None:
-                return session.prompt(prompt)
-            return session.prompt(
-                prompt,
-                result_type=result_type,
-                result_mode=result_mode,
-                result_retries=result_retries,
-            )
-
-    def stream_blocking(
-        self, prompt: Prompt, *, history: Iterable[Item] = ()
-    ) -> Generator[Event, None, None]:
-        """Send a prompt and iterate over the events, without an event loop; see `stream`."""
-        with self.session_blocking(history=history) as session:
-            with closing(session.stream(prompt)) as events:
-                yield from events
-            require_no_approvals(session)
-
     @asynccontextmanager
     async def session(
         self,
@@ -251,6 +123,7 @@ class Agent:
         history: Iterable[Item] = (),
         session_id: SessionId | None = None,
         store: Store | None = None,
+        dependencies: Dependencies | None = None,
     ) -> AsyncIterator[Session]:
         """Open a session, for asyncio and trio.
 
@@ -262,6 +135,8 @@ class Agent:
             history: The conversation so far, for a new session; no response is asked for it.
             session_id: The session's id; None makes one.
             store: Where the session is saved; None means nowhere.
+            dependencies: Objects that tools get with `ToolContext.get`, by type, beside those of
+                the agent, which they replace where they have the same type.
 
         Raises:
             TranscriptError: The history breaks a rule; `repair` returns one that does not.
@@ -272,12 +147,15 @@ class Agent:
         """
         session_id = session_id or new_session_id()
         saved = None if store is None else await load_saved(store, session_id)
-        begin = self._parts.start(session_id, history=history, saved=saved)
-        async with open_session(self._parts, begin, store=store) as session:
+        parts = self._parts.with_dependencies(dependencies)
+        begin = parts.start(session_id, history=history, saved=saved)
+        async with open_session(parts, begin, store=store) as session:
             yield session
 
     @asynccontextmanager
-    async def resume(self, snapshot: bytes) -> AsyncIterator[Session]:
+    async def resume(
+        self, snapshot: bytes, *, dependencies: Dependencies | None = None
+    ) -> AsyncIterator[Session]:
         """Go on with a session from `Session.snapshot`; it is closed at the end.
 
         The snapshot is not used up: going on from it twice makes two independent conversations,
@@ -288,7 +166,8 @@ class Agent:
             RecordError: The bytes are not a valid snapshot, or one of a newer version.
             WrongModelForm: The model has no `open`.
         """
-        async with open_session(self._parts, self._parts.resume(snapshot)) as session:
+        parts = self._parts.with_dependencies(dependencies)
+        async with open_session(parts, parts.resume(snapshot)) as session:
             yield session
 
     def as_tool(
@@ -298,6 +177,9 @@ class Agent:
         *,
         blocking: bool = False,
         annotations: ToolAnnotations | None = None,
+        result_type: type[Any] | None = None,
+        result_mode: ResultMode = ResultMode.FORMAT,
+        result_retries: int = 2,
     ) -> AgentTool:
         """Make this agent a tool for another agent; see `AgentTool`.
 
@@ -310,6 +192,13 @@ class Agent:
             blocking: Whether it is a sync tool, which the blocking driver can run; the model then
                 needs `open_blocking`. An async tool stops at once when it is cancelled.
             annotations: What is known about the tool's effects; None means nothing.
+            result_type: The type of the result, which the outer model reads as JSON; None means
+                the text of this agent's answer. A call that comes to no valid value has failed.
+            result_mode: How this agent's model is told the type.
+            result_retries: How often it may try again when its result is not valid.
+
+        Raises:
+            InvalidResultType: Values of the type cannot be read from JSON.
         """
         return AgentTool(
             partial(open_inner_session, self._parts),
@@ -318,6 +207,7 @@ class Agent:
             description=description,
             blocking=blocking,
             annotations=annotations,
+            result=ToolResultType.of(result_type, result_mode, result_retries),
         )
 
     @contextmanager
@@ -327,6 +217,7 @@ class Agent:
         history: Iterable[Item] = (),
         session_id: SessionId | None = None,
         store: BlockingStore | None = None,
+        dependencies: Dependencies | None = None,
     ) -> Iterator[BlockingSession]:
         """Open a session without an event loop; see `session`.
 
@@ -336,12 +227,16 @@ class Agent:
         """
         session_id = session_id or new_session_id()
         saved = None if store is None else load_saved_blocking(store, session_id)
-        begin = self._parts.start(session_id, history=history, saved=saved)
-        with open_session_blocking(self._parts, begin, store=store) as session:
+        parts = self._parts.with_dependencies(dependencies)
+        begin = parts.start(session_id, history=history, saved=saved)
+        with open_session_blocking(parts, begin, store=store) as session:
             yield session
 
     @contextmanager
-    def resume_blocking(self, snapshot: bytes) -> Iterator[BlockingSession]:
+    def resume_blocking(
+        self, snapshot: bytes, *, dependencies: Dependencies | None = None
+    ) -> Iterator[BlockingSession]:
         """Go on with a session from a snapshot, without an event loop; see `resume`."""
-        with open_session_blocking(self._parts, self._parts.resume(snapshot)) as session:
+        parts = self._parts.with_dependencies(dependencies)
+        with open_session_blocking(parts, parts.resume(snapshot)) as session:
             yield session

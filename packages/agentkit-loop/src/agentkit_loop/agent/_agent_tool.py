@@ -8,7 +8,7 @@ process if need be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from agentkit_core import (
     ToolSpec,
     Usage,
 )
+from agentkit_core.values import Record
 from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.agent._blocking_session import BlockingSession, work_on_blocking
 from agentkit_loop.agent._host_loop import Outcome
@@ -29,6 +30,7 @@ from agentkit_loop.agent._session import Session, work_on
 from agentkit_loop.events import Envelope, ModelCallFinished, ToolExecutionStarted
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RunFacts
+from agentkit_loop.extensions._structured import ResultMode, ResultRequest
 from agentkit_loop.kernel._status import Finished
 from agentkit_tools_core import (
     InvalidToolInput,
@@ -61,6 +63,37 @@ _SCHEMA: Final[dict[str, JsonValue]] = {
 }
 
 
+class ToolResultType(Record, frozen=True):
+    """The type to which the agent of a tool has to come.
+
+    Attributes:
+        kind: The type.
+        mode: How the inner model is told the type.
+        retries: How often it may try again when its result is not valid.
+    """
+
+    kind: Any
+    mode: ResultMode
+    retries: int
+
+    @classmethod
+    def of(cls, kind: Any, mode: ResultMode, retries: int) -> ToolResultType | None:
+        """Make one; None for no type.
+
+        Raises:
+            InvalidResultType: Values of the type cannot be read from JSON.
+        """
+        if kind is None:
+            return None
+        result = cls(kind, mode, retries)
+        result.request()
+        return result
+
+    def request(self) -> ResultRequest[Any]:
+        """Make the request of one call."""
+        return ResultRequest(self.kind, self.mode, self.retries)
+
+
 class AgentTool:
     """An agent that another agent can call. Made by `Agent.as_tool`.
 
@@ -82,6 +115,7 @@ class AgentTool:
         description: str,
         blocking: bool = False,
         annotations: ToolAnnotations | None = None,
+        result: ToolResultType | None = None,
     ) -> None:
         """Make the tool.
 
@@ -92,6 +126,7 @@ class AgentTool:
             description: What the tool is for, for the outer model.
             blocking: Whether it is a sync tool, which the blocking driver can run.
             annotations: What is known about the tool's effects; None means nothing.
+            result: The type of the result; None means the text of the inner agent's answer.
         """
         self._open_inner = open_inner
         self._open_inner_blocking = open_inner_blocking
@@ -99,6 +134,7 @@ class AgentTool:
             name, description, _SCHEMA, annotations=annotations or ToolAnnotations()
         )
         self._blocking = blocking
+        self._result = result
 
     @property
     def spec(self) -> ToolSpec:
@@ -132,14 +168,18 @@ class AgentTool:
         return self._run(arguments, context)
 
     async def _run(self, task: str, context: ToolContext) -> ToolReturn:
-        run = _Run(self._spec.name, context)
+        run = _Run(self._spec.name, context, self._result)
         async with self._open_inner(run.snapshot, run.share, run) as session:
-            run.begin(session, task)
-            return run.end(session, await work_on(session))
+            with run.requesting(session):
+                run.begin(session, task)
+                return run.end(session, await work_on(session))
 
     def _run_blocking(self, task: str, context: ToolContext) -> ToolReturn:
-        run = _Run(self._spec.name, context)
-        with self._open_inner_blocking(run.snapshot, run.share, run) as session:
+        run = _Run(self._spec.name, context, self._result)
+        with (
+            self._open_inner_blocking(run.snapshot, run.share, run) as session,
+            run.requesting(session),
+        ):
             run.begin(session, task)
             return run.end(session, work_on_blocking(session))
 
@@ -152,7 +192,8 @@ class _Run(Hook):
         share: The call's share of the outer turn's budget; None if it has none.
     """
 
-    def __init__(self, name: str, context: ToolContext) -> None:
+    def __init__(self, name: str, context: ToolContext, result: ToolResultType | None) -> None:
+        self._request = None if result is None else result.request()
         self.snapshot = _snapshot_in(context.token)
         self.share: TurnBudget | None
         try:
@@ -170,6 +211,12 @@ class _Run(Hook):
             return EndTurn()
         self._limit = None if self.share is None else self.share.limit_reached()
         return None if self._limit is None else EndTurn()
+
+    def requesting(self, session: Session | BlockingSession) -> AbstractContextManager[None]:
+        """Request a result of the tool's type, if it has one, from the turns in the block."""
+        if self._request is None:
+            return nullcontext()
+        return session._offer.request_result(self._request)
 
     def begin(self, session: Session | BlockingSession, task: str) -> None:
         """Submit the task; or pass on the answers that a person has given meanwhile."""
@@ -199,11 +246,14 @@ class _Run(Hook):
 
     def _return(self, result: TurnResult, results: Sequence[TurnResult]) -> ToolReturn:
         usage = sum((turn.usage for turn in results), Usage())
+        reason = self._limit or result.describe_end()
         if result.end is TurnEnd.COMPLETED and self._limit is None:
-            return ToolReturn(output=result.text, usage=usage)
-        reason = self._limit or result.limit or result.error or result.end.value
-        if result.failure is not None:
-            reason = result.failure.message
+            if self._request is None:
+                return ToolReturn(output=result.text, usage=usage)
+            typed = self._request.result(result)
+            if typed.has_value:
+                return ToolReturn(output=typed.value, usage=usage)
+            reason = f"it came to no valid result: {typed.problem or 'none was given'}"
         so_far = f" It said so far: {result.text}" if result.text else ""
         text = f"The agent {self._name} did not finish ({reason}).{so_far}"
         return ToolReturn(output=text, is_error=True, usage=usage)

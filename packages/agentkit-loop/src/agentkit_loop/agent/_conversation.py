@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from agentkit_core import ApprovalId, ApprovalRequest, Item, JsonValue, SessionId, ToolCallId
 from agentkit_loop._errors import TurnRunning, UnknownCall
 from agentkit_loop.agent._access import SessionAccess
-from agentkit_loop.agent._host_loop import HostLoop, Unanswered, approval_required
-from agentkit_loop.agent._on_approval import OnApproval
+from agentkit_loop.agent._host_loop import approval_required
 from agentkit_loop.agent._prompt import Prompt, items_of
 from agentkit_loop.agent._settings import AnyModel, SessionSettings
 from agentkit_loop.agent._tool_offer import ToolOffer
@@ -35,17 +34,15 @@ class Conversation:
     """
 
     # A misspelt attribute, or a setting that is set here instead of on `settings`, is an error.
-    __slots__ = ("__weakref__", "_access", "_engine", "_offer", "_on_approval", "id", "settings")
+    __slots__ = ("__weakref__", "_access", "_engine", "_offer", "id", "settings")
 
     def __init__(
         self,
         engine: Engine,
         *,
-        on_approval: OnApproval | None,
         prepare_model: Callable[[AnyModel], Callable[[], None]],
     ) -> None:
         self._engine = engine
-        self._on_approval = on_approval
         self._access = SessionAccess(engine)
         self._offer = ToolOffer(engine)
         self.id: SessionId = engine.state.session_id
@@ -228,12 +225,6 @@ class Conversation:
         self._engine.host_queue.clear()
         self._engine.host_queue.last_result = None
         self._access.post(Reset())
-
-
-def host_loop(conversation: Conversation, unanswered: Unanswered, *, can_wait: bool) -> HostLoop:
-    """Build the host loop of a session; see `HostLoop`."""
-    has_on_approval = conversation._on_approval is not None
-    return HostLoop(has_on_approval=has_on_approval, can_wait=can_wait, unanswered=unanswered)
 
 
 def require_no_approvals(conversation: Conversation) -> None:

@@ -11,18 +11,24 @@ from msgspec.structs import replace
 from agentkit_core import Item, ModelOptions, SessionId
 from agentkit_core.values import Record
 from agentkit_loop.agent._on_approval import OnApproval
+from agentkit_loop.agent._prompt import InstructionsFunction, instructions_of, require_items
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.extensions._budget import TurnBudget
-from agentkit_loop.extensions._hooks import Hook, Hooks
+from agentkit_loop.extensions._hooks import Hook, Hooks, RunFacts
 from agentkit_loop.extensions._mutators import Mutator
 from agentkit_loop.kernel._config import LoopConfig
+from agentkit_loop.kernel._inputs import Configure
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._step import Effects, resume, start
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.persistence._snapshot import Head, decode_head, decode_state
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
 from agentkit_tools_core import Executor, hidden_specs
+from agentkit_tools_core.sync import await_if_needed
+
+Dependencies = Mapping[type[Any], object]
+"""Objects that tools get with `ToolContext.get`, by type."""
 
 
 class SessionStart(Record, frozen=True):
@@ -59,7 +65,9 @@ class AgentParts(Record, frozen=True, kw_only=True):
     Attributes:
         model: The language model.
         executor: Checks and runs tool calls.
-        instructions: The items before the transcript in each request.
+        instructions: The items before the transcript in each request; empty if a function works
+            them out.
+        instructions_function: Works out the instructions of each request; None if they are fixed.
         options: The options of all model calls; None means the model's defaults.
         config: How the loop behaves.
         hooks: The host's hooks.
@@ -80,9 +88,16 @@ class AgentParts(Record, frozen=True, kw_only=True):
     mutators: tuple[Mutator, ...]
     reporters: tuple[Reporter, ...]
     on_approval: OnApproval | None
-    dependencies: Mapping[type[Any], object]
+    dependencies: Dependencies
     clock: Clock
     jitter: Callable[[], float]
+    instructions_function: InstructionsFunction | None = None
+
+    def with_dependencies(self, dependencies: Dependencies | None) -> AgentParts:
+        """Return the parts with more dependencies, which win over those that are there."""
+        if not dependencies:
+            return self
+        return replace(self, dependencies={**self.dependencies, **dependencies})
 
     @property
     def has_background_tools(self) -> bool:
@@ -106,7 +121,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
             model=self.model.name,
             options=self.options,
             instructions=self.instructions,
-            history=history,
+            history=require_items(history, "history"),
             config=self.config,
             now=self.clock.now_ms(),
         )
@@ -121,9 +136,19 @@ class AgentParts(Record, frozen=True, kw_only=True):
         return self._go_on(Head(state=decode_state(snapshot)), 0)
 
     def _go_on(self, head: Head, saves: int) -> SessionStart:
-        state = replace(head.state, model=self.model.name)
-        state, effects = resume(state, now=self.clock.now_ms())
+        present = Configure(
+            model=self.model.name,
+            options=self.options or ModelOptions(),
+            instructions=self.instructions,
+            config=self.config,
+        )
+        state, effects = resume(head.state, present=present, now=self.clock.now_ms())
         return SessionStart(state, effects, head, saves)
+
+    async def _work_out(self, facts: RunFacts) -> tuple[Item, ...]:
+        """Work out the instructions of one request."""
+        assert self.instructions_function is not None  # noqa: S101  (else nobody asks)
+        return instructions_of(await await_if_needed(self.instructions_function(facts)))
 
     def engine_setup(self, begin: SessionStart, parent: ParentRun | None) -> EngineSetup:
         """Build the setup of a session's engine.
@@ -141,6 +166,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
             clock=self.clock,
             jitter=self.jitter,
             dependencies=self.dependencies,
+            instructions=None if self.instructions_function is None else self._work_out,
             hooks=self.hooks if parent is None else self.hooks.with_first(parent.hook),
             mutators=self.mutators,
             parent_budget=None if parent is None else parent.budget,

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from functools import partial
-from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, TypeVar, assert_never, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
-from agentkit_core import ApprovalRequest
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
-from agentkit_loop.agent._conversation import Conversation, host_loop
-from agentkit_loop.agent._host_loop import (
-    Ask,
-    Decision,
-    Done,
-    Outcome,
-    Post,
-    Raise,
-    Unanswered,
-    Wait,
-)
-from agentkit_loop.agent._on_approval import OnApproval, decide_approval
+from agentkit_loop.agent._answer_text import AnswerText
+from agentkit_loop.agent._conversation import Conversation, require_no_approvals
+from agentkit_loop.agent._host_loop import Outcome, Raise, Unanswered
+from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import Prompt
+from agentkit_loop.agent._session_work import SessionWork
 from agentkit_loop.agent._settings import AnyModel
 from agentkit_loop.events import Event
 from agentkit_loop.extensions._structured import ResultMode, ResultRequest, TypedResult
-from agentkit_loop.kernel._inputs import Continue, Resolve
-from agentkit_loop.kernel._status import Finished, SessionStatus, WaitingForApproval
+from agentkit_loop.kernel._inputs import Continue
+from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.ports import Model
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
@@ -48,15 +39,12 @@ class Session(Conversation):
         settings: Model, options, instructions, tools and configuration; all may be changed.
     """
 
-    __slots__ = ("_driver",)
+    __slots__ = ("_driver", "_work")
 
     def __init__(self, driver: ConcurrentDriver, *, on_approval: OnApproval | None) -> None:
-        super().__init__(
-            driver.engine,
-            on_approval=on_approval,
-            prepare_model=partial(_prepare_model, driver),
-        )
+        super().__init__(driver.engine, prepare_model=partial(_prepare_model, driver))
         self._driver = driver
+        self._work = SessionWork(driver, self._access, on_approval)
 
     @overload
     async def prompt(self, prompt: Prompt) -> TurnResult: ...
@@ -96,14 +84,14 @@ class Session(Conversation):
             TurnRunning: A turn is running.
             SessionClosed: The session is over.
         """
-        with self._access.work("prompt"), _asking_while_running(self):
+        with self._work.begin("prompt"):
             if result_type is None:
                 self._access.begin_turn(prompt, "prompt")
-                return (await _until_done(self, Unanswered.RAISE)).last_result
+                return (await self._work.until_done(Unanswered.RAISE)).last_result
             request = ResultRequest(result_type, result_mode, result_retries)
             with self._offer.request_result(request):
                 self._access.begin_turn(prompt, "prompt")
-                outcome = await _until_done(self, Unanswered.RAISE)
+                outcome = await self._work.until_done(Unanswered.RAISE)
                 return request.result(outcome.last_result)
 
     async def continue_(self) -> TurnResult:
@@ -119,9 +107,9 @@ class Session(Conversation):
             TurnRunning: Another caller works on the session.
             SessionClosed: The session is over.
         """
-        with self._access.work("continue"), _asking_while_running(self):
+        with self._work.begin("continue"):
             self._access.go_on()
-            return (await _until_done(self, Unanswered.RAISE)).last_result
+            return (await self._work.until_done(Unanswered.RAISE)).last_result
 
     async def stream(self, prompt: Prompt | None = None) -> AsyncGenerator[Event, None]:
         """Send a prompt and iterate over the events, until the turn is over.
@@ -139,13 +127,9 @@ class Session(Conversation):
             TurnRunning: A turn is running, and there is a prompt.
             SessionClosed: The session is over.
         """
-        with (
-            self._access.work("stream"),
-            _asking_while_running(self),
-            self._access.listen() as envelopes,
-        ):
+        with self._work.begin("stream"), self._access.listen() as envelopes:
             driver, engine = self._driver, self._engine
-            loop = host_loop(self, Unanswered.RETURN, can_wait=True)
+            loop = self._work.loop(Unanswered.RETURN)
             # What raises before this stream works, or for a mistake, cancels no turn.
             if prompt is None:
                 self._access.require_work()
@@ -165,10 +149,29 @@ class Session(Conversation):
                     else:
                         decision = loop.decide(status, engine.state, is_over=engine.is_over)
                         is_done = isinstance(decision, Raise)
-                        is_done = await _carry_out(self, decision) is not None
+                        is_done = await self._work.carry_out(decision) is not None
             finally:
                 if not is_done:
                     await driver.give_up()
+
+    async def stream_text(self, prompt: Prompt | None = None) -> AsyncGenerator[str, None]:
+        """Send a prompt and iterate over the text of the answers; see `Agent.stream_text`.
+
+        Args:
+            prompt: What to say to the model; None goes on, as with `stream`.
+
+        Raises:
+            ApprovalRequiredError: A call needs approval, and there is no `on_approval`. The turn
+                waits: approve or deny the call, and call this again without a prompt.
+            TurnNotCompleted: The last turn was not completed; raised after its last piece.
+        """
+        answer = AnswerText()
+        async with aclosing(self.stream(prompt)) as events:
+            async for event in events:
+                if piece := answer.take(event):
+                    yield piece
+        require_no_approvals(self)
+        answer.require_completed()
 
     async def next(self) -> SessionStatus:
         """Work until the session needs the host, and return why.
@@ -258,74 +261,11 @@ async def work_on(session: Session) -> Outcome:
         NothingToContinue: No turn runs, and nothing is queued.
         SessionClosed: The session is over.
     """
-    with session._access.work("work on the session"), _asking_while_running(session):
-        return await _until_done(session, Unanswered.RETURN)
+    with session._work.begin("work on the session"):
+        return await session._work.until_done(Unanswered.RETURN)
 
 
 def _prepare_model(driver: ConcurrentDriver, model: AnyModel) -> Callable[[], None]:
     if not isinstance(model, Model):
         raise WrongModelForm(model.name, "open")
     return partial(driver.use_model, model.open(driver.engine.state.session_id))
-
-
-async def _until_done(session: Session, unanswered: Unanswered) -> Outcome:
-    driver, engine = session._driver, session._driver.engine
-    loop = host_loop(session, unanswered, can_wait=True)
-    while True:
-        status = await driver.next()
-        decision = loop.decide(status, engine.state, is_over=engine.is_over)
-        reason = await _carry_out(session, decision)
-        if reason is not None:
-            return Outcome(reason, tuple(loop.results))
-
-
-async def _carry_out(session: Session, decision: Decision) -> Finished | WaitingForApproval | None:
-    """Do what the host loop has decided; return the status with which it is done, else None."""
-    match decision:
-        case Wait():
-            if not session._driver.engine.has_news:
-                await session._driver.something_new()
-        case Post(input=kernel_input):
-            session._access.post(kernel_input)
-        case Ask(requests=requests):
-            await _ask_host(session, requests)
-        case Done(status=status):
-            return status
-        case Raise(error=error):
-            raise error
-        case _:
-            assert_never(decision)
-    return None
-
-
-async def _ask_host(session: Session, requests: tuple[ApprovalRequest, ...]) -> None:
-    driver, on_approval = session._driver, session._on_approval
-    if driver.asks_while_running:
-        return await driver.ask()
-    # An earlier denial may have withdrawn it: one is enough for a call.
-    request = next((other for other in requests if other in session.pending_approvals), None)
-    if on_approval is None or request is None:
-        return
-    try:
-        decision = await driver.wait_for_approval(request, decide_approval(on_approval, request))
-    except BaseException:  # the host's task is cancelled, and with it the turn
-        await driver.give_up()
-        raise
-    if decision is not None and request in session.pending_approvals:
-        session._access.post(Resolve(request.id, decision, request.call.id))
-
-
-@contextmanager
-def _asking_while_running(session: Session) -> Iterator[None]:
-    """Ask an async `on_approval` while other calls run; a sync one would keep them from running."""
-    on_approval = session._on_approval
-    if on_approval is None or not (
-        iscoroutinefunction(on_approval) or iscoroutinefunction(type(on_approval).__call__)
-    ):
-        yield
-        return
-    session._driver.ask_while_running(partial(decide_approval, on_approval))
-    try:
-        yield
-    finally:
-        session._driver.ask_while_running(None)

@@ -85,7 +85,7 @@ class Engine:
         self.pending: list[AnsweredEffect] = []
         self.executor = setup.executor
         self.events = setup.events
-        self.hooks = HookRunner(setup.hooks, setup.mutators)
+        self.hooks = HookRunner(setup.hooks, setup.mutators, setup.instructions)
         self.state: State = replace(setup.state, hooks=self.hooks.points)
         self.tools = ToolRuns(setup, lambda: self.state, self.post, self._post_if_open)
         self.host_queue = HostQueue()

@@ -6,12 +6,12 @@ Everything that may wait is a coroutine, for both drivers; the blocking one runs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
 
-from agentkit_core import FailureKind, ModelRequest, ProviderFailure, ToolSpec
+from agentkit_core import FailureKind, Item, ModelRequest, ProviderFailure, ToolSpec
 from agentkit_loop.extensions._hooks import EndTurn, Hooks, RunFacts
 from agentkit_loop.extensions._mutators import Mutator, mutate
 from agentkit_loop.kernel._effects import CallModel, CheckFinish, EffectId, Prepare, RunMutators
@@ -27,6 +27,9 @@ from agentkit_loop.kernel._model_request import model_request
 from agentkit_loop.kernel._state import HookPoints, State
 from agentkit_tools_core import Executor, spec_digests
 
+WorkOutInstructions = Callable[[RunFacts], Awaitable[tuple[Item, ...]]]
+"""Works out the instructions of one request."""
+
 
 class HookRunner:
     """The hooks and mutators of a session, and the request that was prepared last.
@@ -34,15 +37,30 @@ class HookRunner:
     Args:
         hooks: Called around requests, responses and ends of turns.
         mutators: Shown the transcript before each model call.
+        instructions: Works out the instructions of each request; None if the state has them.
 
     Attributes:
         hooks: The hooks that are called now; may be replaced at any time.
     """
 
-    __slots__ = ("_built_for", "_digests", "_mutators", "_request", "_specs", "hooks")
+    __slots__ = (
+        "_built_for",
+        "_digests",
+        "_instructions",
+        "_mutators",
+        "_request",
+        "_specs",
+        "hooks",
+    )
 
-    def __init__(self, hooks: Hooks, mutators: Sequence[Mutator]) -> None:
+    def __init__(
+        self,
+        hooks: Hooks,
+        mutators: Sequence[Mutator],
+        instructions: WorkOutInstructions | None = None,
+    ) -> None:
         self.hooks = hooks
+        self._instructions = instructions
         self._mutators = tuple(mutators)
         self._request: ModelRequest | None = None
         self._built_for: EffectId | None = None
@@ -51,15 +69,15 @@ class HookRunner:
 
     @property
     def has_request_hooks(self) -> bool:
-        """Whether a hook is called before each request; it may wait."""
-        return bool(self.hooks.request)
+        """Whether code of the host is called before each request; it may wait."""
+        return bool(self.hooks.request) or self._instructions is not None
 
     @property
     def points(self) -> HookPoints:
         """Where the kernel has to stop for these hooks and mutators."""
         return HookPoints(
             mutators=bool(self._mutators),
-            request=bool(self.hooks.request),
+            request=self.has_request_hooks,
             finish=bool(self.hooks.finish),
         )
 
@@ -133,6 +151,8 @@ class HookRunner:
         self, effect: Prepare, state: State, executor: Executor
     ) -> Prepared:
         try:
+            if self._instructions is not None and "instructions" not in state.changed:
+                state = replace(state, instructions=await self._instructions(RunFacts.of(state)))
             request = _build_request(state, executor)
             outcome = await self.hooks.before_request(request, RunFacts.of(state))
         except Exception as error:

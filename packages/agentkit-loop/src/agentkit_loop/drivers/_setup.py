@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
+from agentkit_loop.drivers._hook_runner import WorkOutInstructions
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hooks
 from agentkit_loop.extensions._mutators import Mutator
@@ -27,6 +28,7 @@ class EngineSetup(Struct, kw_only=True):
         jitter: Returns a random number between 0 and 1, for the length of waits.
         dependencies: Objects for tools, by type.
         hooks: The host's hooks.
+        instructions: Works out the instructions of a request; None if the state has them.
         mutators: The host's mutators, in the order in which they run.
         parent_budget: The budget of the run whose tool this session is; None for a session of
             its own.
@@ -40,6 +42,7 @@ class EngineSetup(Struct, kw_only=True):
     jitter: Callable[[], float]
     dependencies: Mapping[type[Any], object]
     hooks: Hooks
+    instructions: WorkOutInstructions | None = None
     mutators: Sequence[Mutator] = ()
     parent_budget: TurnBudget | None = None
     saves: int = 0

@@ -57,15 +57,19 @@ class InputWithdrawn(EventRecord, frozen=True, tag="input_withdrawn"):
 
 
 class SettingsChanged(EventRecord, frozen=True, tag="settings_changed"):
-    """The host changed settings, from the next model call on.
+    """Settings are others from the next model call on.
+
+    The host changed them, or a session goes on under another version of its agent.
 
     Attributes:
         model: The model's id from now on.
         options: How the model should answer from now on.
+        names: The settings that were changed: `model`, `options`, `instructions` or `config`.
     """
 
     model: str
     options: ModelOptions
+    names: tuple[str, ...] = ()
 
 
 class TurnStarted(EventRecord, frozen=True, tag="turn_started"):

@@ -19,10 +19,16 @@ from msgspec.structs import replace
 from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse
 from agentkit_core.json import decode_json
 from agentkit_core.values import StringEnum
-from agentkit_loop._errors import NoResult
+from agentkit_loop._errors import InvalidResultType, NoResult
 from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
-from agentkit_tools_core import InvalidToolInput, ToolRegistry, ToolReturn, tool
+from agentkit_tools_core import (
+    InvalidToolFunction,
+    InvalidToolInput,
+    ToolRegistry,
+    ToolReturn,
+    tool,
+)
 
 T = TypeVar("T")
 
@@ -68,6 +74,11 @@ class TypedResult(Generic[T]):
         return bool(self._values)
 
     @property
+    def conversation(self) -> tuple[Item, ...]:
+        """The whole conversation at the end of the turn; see `TurnResult.conversation`."""
+        return self.turn.conversation
+
+    @property
     def value(self) -> T:
         """The value.
 
@@ -93,7 +104,7 @@ class ResultRequest(Hook, Generic[T]):
         retries: How often the model may try again.
 
     Raises:
-        InvalidToolFunction: Values of the type cannot be read from JSON.
+        InvalidResultType: Values of the type cannot be read from JSON.
     """
 
     def __init__(self, kind: type[T], mode: ResultMode, retries: int) -> None:
@@ -108,11 +119,15 @@ class ResultRequest(Hook, Generic[T]):
             return ToolReturn(output="The result was taken.", stop=True)
 
         final_result.__annotations__ = {_FIELD: kind}
-        self._tool = tool(
+        make_tool = tool(
             name=TOOL_NAME,
             description="Give the final result. Call this once, when everything else is done.",
             inline=True,
-        )(final_result)
+        )
+        try:
+            self._tool = make_tool(final_result)
+        except InvalidToolFunction as error:  # it speaks of a tool that the caller never made
+            raise InvalidResultType(self._type_name, error.reason) from error
 
     @property
     def tools(self) -> ToolRegistry | None:
@@ -122,7 +137,24 @@ class ResultRequest(Hook, Generic[T]):
     def result(self, turn: TurnResult) -> TypedResult[T]:
         """Build the typed result from the result of the last turn."""
         values = () if turn.end is not TurnEnd.COMPLETED else tuple(self._values)
+        if turn.end is TurnEnd.COMPLETED and not values and self._mode is ResultMode.TOOL:
+            values = self._values_in(turn)
         return TypedResult(turn, self._type_name, values, self._problem)
+
+    def _values_in(self, turn: TurnResult) -> tuple[T, ...]:
+        """Read the value from the turn's items: its tool ran in a process that is gone."""
+        good = {
+            result.call_id
+            for item in turn.items[-1:]
+            for result in item.tool_results
+            if not result.is_error
+        }
+        return tuple(
+            self._tool.bind(call.input)[_FIELD]
+            for item in turn.items[-2:-1]
+            for call in item.tool_calls
+            if call.name == TOOL_NAME and call.id in good
+        )
 
     def before_request(
         self, request: ModelRequest, facts: RunFacts, /

@@ -53,6 +53,7 @@ class Draft:
         self.options = state.options
         self.once = state.once
         self.instructions = state.instructions
+        self.changed = state.changed
         self.phase = state.phase
         self.transcript = state.transcript
         self.revision = state.revision
@@ -90,6 +91,7 @@ class Draft:
             options=self.options,
             once=self.once,
             instructions=self.instructions,
+            changed=self.changed,
             phase=self.phase,
             transcript=self.transcript,
             revision=self.revision,

@@ -126,6 +126,8 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
             there are none.
         instructions: What stands before the transcript in each request. Not part of the transcript.
         config: How the run behaves.
+        changed: The names of the settings that the host has changed for this session, such as
+            `options`; those count when it goes on, and not what its agent says then.
         hooks: Where a turn stops for code of the host.
         phase: What the session waits for.
         transcript: The history so far.
@@ -157,6 +159,7 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     once: ModelOptions | None = None
     instructions: tuple[Item, ...] = ()
     config: LoopConfig = LoopConfig()
+    changed: tuple[str, ...] = ()
     hooks: HookPoints = HookPoints()
     phase: Phase = Phase.IDLE
     transcript: Transcript = field(default_factory=Transcript)

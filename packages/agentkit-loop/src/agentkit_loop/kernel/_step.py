@@ -29,6 +29,7 @@ from agentkit_loop.kernel._effects import (
 from agentkit_loop.kernel._inputs import (
     Answer,
     Close,
+    Configure,
     EffectLost,
     FinishChecked,
     Input,
@@ -47,6 +48,7 @@ from agentkit_loop.kernel._inputs import (
     ToolStarted,
 )
 from agentkit_loop.kernel._phases import HANDLERS
+from agentkit_loop.kernel._resuming import adopt_settings
 from agentkit_loop.kernel._state import STATE_VERSION, HookPoints, State
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
@@ -127,7 +129,13 @@ def start(
     return draft.freeze(), tuple(draft.effects)
 
 
-def resume(state: State, *, hooks: HookPoints | None = None, now: int = 0) -> tuple[State, Effects]:
+def resume(
+    state: State,
+    *,
+    hooks: HookPoints | None = None,
+    present: Configure | None = None,
+    now: int = 0,
+) -> tuple[State, Effects]:
     """Continue a session that was saved, in this process or another.
 
     Afterwards answer every effect in `State.out` with `EffectLost`, except a `StartTool` that has
@@ -136,6 +144,9 @@ def resume(state: State, *, hooks: HookPoints | None = None, now: int = 0) -> tu
     Args:
         state: What was saved.
         hooks: Where a turn stops for code of the host from here on; None means where it did.
+        present: What the agent says now, perhaps in another version of it. It counts from here on,
+            except for settings that the host has changed for this session; what is different is
+            reported. None leaves everything as it was.
         now: Milliseconds since the Unix epoch.
 
     Returns:
@@ -143,6 +154,8 @@ def resume(state: State, *, hooks: HookPoints | None = None, now: int = 0) -> tu
     """
     draft = Draft(state if hooks is None else replace(state, hooks=hooks), now=now)
     draft.emit(RunStarted(resumed=True))
+    if present is not None:
+        adopt_settings(draft, present)
     return draft.freeze(), tuple(draft.effects)
 
 

@@ -20,7 +20,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
-from agentkit_loop._result import TurnEnd, TurnResult
+from agentkit_loop._result import TurnEnd, TurnResult, with_conversation
 from agentkit_loop.events import (
     ModelCallStarted,
     MutationPoint,
@@ -198,6 +198,7 @@ def end_turn(
         error=error,
         partial=partial,
     )
+    with_conversation(result, draft.transcript)
     draft.inputs = draft.steer + draft.inputs
     draft.steer = ()
     draft.once = None

@@ -18,8 +18,11 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptError, to_json
 from agentkit_core.values import Record
+from agentkit_loop._result import with_conversation
+from agentkit_loop.events import TurnFinished
 from agentkit_loop.kernel._effects import Effect, Emit, Yield
 from agentkit_loop.kernel._state import STATE_VERSION, State
+from agentkit_loop.kernel._status import Finished
 from agentkit_loop.persistence._records import LogEntry, Saved
 from agentkit_loop.persistence._upgrades import upgrade
 from agentkit_loop.persistence._validate import find_contradiction
@@ -85,7 +88,20 @@ def decode_head(saved: Saved) -> Head:
             "session", f"its log ends at revision {revision}, its head at {head.state.revision}"
         )
     whole = replace(head.state, transcript=transcript, retired_calls=retired)
+    _restore_conversations(head.reports, transcript.items)
     return Head(state=_require_consistent(whole), reports=head.reports, seq=head.seq)
+
+
+def _restore_conversations(reports: Iterable[Report], items: tuple[Item, ...]) -> None:
+    """Give results of turns, which are stored without it, the conversation at their end."""
+    for report in reports:
+        match report:
+            case Emit(event=TurnFinished(result=result)) | Yield(status=Finished(result=result)):
+                last = result.items[-1] if result.items else None
+                ends = [at for at, item in enumerate(items, 1) if item == last]
+                with_conversation(result, items[: ends[-1]] if ends else items)
+            case _:
+                pass
 
 
 def _require_consistent(state: State) -> State:

@@ -35,7 +35,13 @@ def on_continue(draft: Draft, command: Continue) -> Phase:
 
 
 def on_configure(draft: Draft, command: Configure) -> Phase:
-    """Change settings."""
+    """Change settings, and remember which: they are the session's own from now on."""
+    names = tuple(
+        name
+        for name in ("model", "options", "instructions", "config")
+        if getattr(command, name) is not None
+    )
+    draft.changed += tuple(name for name in names if name not in draft.changed)
     if command.model is not None:
         draft.model = command.model
     if command.options is not None:
@@ -49,7 +55,7 @@ def on_configure(draft: Draft, command: Configure) -> Phase:
     if draft.phase is Phase.BACKOFF:
         # The request that was prepared has the old settings.
         draft.set_turn(prepared=False)
-    draft.emit(SettingsChanged(draft.model, draft.once or draft.options))
+    draft.emit(SettingsChanged(draft.model, draft.once or draft.options, names))
     return draft.phase
 
 

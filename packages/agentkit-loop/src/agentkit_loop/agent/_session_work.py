@@ -1,0 +1,131 @@
+"""Working on a session for asyncio and trio: does what the host loop decides, by awaiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, assert_never
+
+from agentkit_core import ApprovalRequest
+from agentkit_loop.agent._access import SessionAccess
+from agentkit_loop.agent._host_loop import (
+    Ask,
+    Decision,
+    Done,
+    HostLoop,
+    Outcome,
+    Post,
+    Raise,
+    Unanswered,
+    Wait,
+)
+from agentkit_loop.agent._on_approval import OnApproval, decide_approval
+from agentkit_loop.kernel._inputs import Resolve
+from agentkit_loop.kernel._status import Finished, WaitingForApproval
+
+if TYPE_CHECKING:  # the drivers are imported only where they are used
+    from agentkit_loop.drivers.concurrent import ConcurrentDriver
+
+
+class SessionWork:
+    """The work of one caller at a time on a session.
+
+    Args:
+        driver: Drives the session.
+        access: Admits one caller at a time.
+        on_approval: Answers approval requests; None leaves them to the host.
+    """
+
+    __slots__ = ("_access", "_driver", "_on_approval")
+
+    def __init__(
+        self, driver: ConcurrentDriver, access: SessionAccess, on_approval: OnApproval | None
+    ) -> None:
+        self._driver = driver
+        self._access = access
+        self._on_approval = on_approval
+
+    @contextmanager
+    def begin(self, action: str) -> Iterator[None]:
+        """Work on the session in the block; nobody else can meanwhile.
+
+        An async `on_approval` is asked while other calls run; a sync one would keep them from
+        running.
+
+        Raises:
+            TurnRunning: Another caller works on it.
+        """
+        on_approval = self._on_approval
+        with self._access.work(action):
+            if on_approval is None or not _is_async(on_approval):
+                yield
+                return
+            self._driver.ask_while_running(partial(decide_approval, on_approval))
+            try:
+                yield
+            finally:
+                self._driver.ask_while_running(None)
+
+    def loop(self, unanswered: Unanswered) -> HostLoop:
+        """Make the host loop of one piece of work."""
+        has_on_approval = self._on_approval is not None
+        return HostLoop(has_on_approval=has_on_approval, can_wait=True, unanswered=unanswered)
+
+    async def until_done(self, unanswered: Unanswered) -> Outcome:
+        """Work until a turn has ended and none follows, or the host has to approve a call.
+
+        Raises:
+            ApprovalRequiredError: A call needs approval, and `unanswered` says so.
+            NothingToContinue: No turn runs, and nothing is queued.
+            SessionClosed: The session is over.
+        """
+        engine, loop = self._driver.engine, self.loop(unanswered)
+        while True:
+            status = await self._driver.next()
+            decision = loop.decide(status, engine.state, is_over=engine.is_over)
+            reason = await self.carry_out(decision)
+            if reason is not None:
+                return Outcome(reason, tuple(loop.results))
+
+    async def carry_out(self, decision: Decision) -> Finished | WaitingForApproval | None:
+        """Do what the host loop has decided; return the status with which it is done, else None."""
+        match decision:
+            case Wait():
+                if not self._driver.engine.has_news:
+                    await self._driver.something_new()
+            case Post(input=kernel_input):
+                self._access.post(kernel_input)
+            case Ask(requests=requests):
+                await self._ask_host(requests)
+            case Done(status=status):
+                return status
+            case Raise(error=error):
+                raise error
+            case _:
+                assert_never(decision)
+        return None
+
+    async def _ask_host(self, requests: tuple[ApprovalRequest, ...]) -> None:
+        driver, state = self._driver, self._driver.engine.state
+        if driver.asks_while_running:
+            return await driver.ask()
+        # An earlier denial may have withdrawn it: one is enough for a call.
+        request = next((other for other in requests if other in state.pending_approvals), None)
+        if self._on_approval is None or request is None:
+            return
+        try:
+            decision = await driver.wait_for_approval(
+                request, decide_approval(self._on_approval, request)
+            )
+        except BaseException:  # the host's task is cancelled, and with it the turn
+            await driver.give_up()
+            raise
+        if decision is not None and request in driver.engine.state.pending_approvals:
+            self._access.post(Resolve(request.id, decision, request.call.id))
+
+
+def _is_async(on_approval: OnApproval) -> bool:
+    call = type(on_approval).__call__
+    return iscoroutinefunction(on_approval) or iscoroutinefunction(call)

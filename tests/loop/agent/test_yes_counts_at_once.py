@@ -1,0 +1,111 @@
+"""A yes counts at once: the call starts and is saved while its siblings wait (VU04)."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from agentkit_core import ApprovalRequest, SessionId
+from agentkit_loop import Agent
+from agentkit_loop.events import ApprovalResolved, Event, ToolExecutionStarted
+from agentkit_loop.stores import MemoryStore
+from agentkit_loop.testing import Reply, ScriptedModel, call, say
+from agentkit_tools_core import FunctionTool, tool
+from support.forms import FORMS, Form
+
+NAME = SessionId("s")
+
+
+class Log:
+    """What happens, in order."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.store = MemoryStore()
+
+    @property
+    def saved(self) -> str:
+        """The stored head, as text."""
+        saved = self.store.load_blocking(NAME)
+        return "" if saved is None else saved.head.decode()
+
+    def tool(self, name: str) -> FunctionTool[..., Any]:
+        def run() -> str:
+            """Run."""
+            self.lines.append(f"{name} runs")
+            return name
+
+        return tool(name=name, needs_approval=True)(run)
+
+    def __call__(self, envelope: Any) -> None:
+        event: Event = envelope.event
+        if isinstance(event, ToolExecutionStarted):
+            self.lines.append(f"{event.name} starts")
+        elif isinstance(event, ApprovalResolved):
+            self.lines.append(f"{event.call_id} {event.outcome}")
+
+
+def agent_of(log: Log, on_approval: Any) -> Agent:
+    calls = Reply.of(*[call(name, {}, name) for name in "abc"])
+    return Agent(
+        model=ScriptedModel(calls, say("done")),
+        tools=[log.tool(name) for name in "abc"],
+        on_approval=on_approval,
+        reporters=[log],
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["sync", "async", "async object", "async lambda"])
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("way", ["prompt", "stream", "continue_"])
+def test_vu04_the_first_call_has_run_before_the_second_is_decided(
+    form: str, kind: str, stored: bool, way: str
+) -> None:
+    forms, log = Form(form), Log()
+    if forms.is_blocking and kind != "sync":
+        pytest.skip("needs an event loop")
+    heads: list[str] = []
+
+    def ask(request: ApprovalRequest) -> bool:
+        log.lines.append(f"ask {request.call.name}")
+        return True
+
+    async def ask_async(request: ApprovalRequest) -> bool:
+        log.lines.append(f"ask {request.call.name}")
+        if kind != "async lambda":
+            with anyio.fail_after(5):
+                # Whoever answers takes time; calls that are allowed run meanwhile.
+                ran = {"a": 0, "b": 1, "c": 2}[request.call.name]
+                while sum(line.endswith("runs") for line in log.lines) < ran:
+                    await anyio.sleep(0.001)
+        heads.append(log.saved)
+        return True
+
+    class Asks:
+        async def __call__(self, request: ApprovalRequest) -> bool:
+            return await ask_async(request)
+
+    on_approval: Any = {
+        "sync": ask,
+        "async": ask_async,
+        "async object": Asks(),
+        "async lambda": lambda request: ask_async(request),
+    }[kind]
+    agent = agent_of(log, on_approval)
+
+    async def test() -> None:
+        options = {"session_id": NAME, "store": log.store} if stored else {}
+        async with forms.opened(agent, **options) as session:
+            if way == "continue_":
+                session.submit("go")
+                await forms.do(session, "continue_")
+            else:
+                await forms.do(session, way, "go")
+
+    forms.run(test)
+    for name, after in zip("abc", "bc", strict=False):
+        assert log.lines.index(f"{name} starts") < log.lines.index(f"{name} runs")
+        assert log.lines.index(f"{name} runs") < log.lines.index(f"{after} approved")
+    if stored and heads:
+        assert '"started":true' in heads[1]
