@@ -49,12 +49,13 @@ def test_vl02_what_the_agent_says_now_counts_for_a_new_turn(form: str, kept_as: 
 
     async def test() -> None:
         first = agent(1, ScriptedModel(say("one")), [])
-        options = {"session_id": NAME, "store": store} if kept_as == "store" else {}
+        in_store: dict[str, Any] = {"session_id": NAME, "store": store}
+        options = in_store if kept_as == "store" else {}
         async with forms.opened(first, **options) as session:
             await forms.do(session, "prompt", "hi")
             snapshot = session.fork() if kept_as == "fork" else session.snapshot()
         second = agent(2, model, events)
-        way = ("session",) if kept_as == "store" else ("resume", snapshot)
+        way: Any = ("session",) if kept_as == "store" else ("resume", snapshot)
         async with forms.opened(second, *way, **options) as session:
             await forms.do(session, "prompt", "again")
             assert session.settings.config.limits.max_model_calls == 2

@@ -133,11 +133,12 @@ def test_vl33_each_way_to_run_takes_dependencies_that_win_and_belong_to_that_run
     form: str, way: str
 ) -> None:
     forms = Form(form)
-    model = ScriptedModel(*[call("who"), say("x")] * 2)
+    script: list[Any] = [call("who"), say("x")]
+    model = ScriptedModel(*script, *script)
     agent = Agent(
         model=model, tools=[who], dependencies={User: User("nobody"), Place: Place("Rome")}
     )
-    own = {User: User("ada")}
+    own: dict[type, object] = {User: User("ada")}
 
     async def run(dependencies: dict[type, object] | None) -> None:
         options = {} if dependencies is None else {"dependencies": dependencies}

@@ -95,7 +95,7 @@ def test_vu04_the_first_call_has_run_before_the_second_is_decided(
     agent = agent_of(log, on_approval)
 
     async def test() -> None:
-        options = {"session_id": NAME, "store": log.store} if stored else {}
+        options: dict[str, Any] = {"session_id": NAME, "store": log.store} if stored else {}
         async with forms.opened(agent, **options) as session:
             if way == "continue_":
                 session.submit("go")
