@@ -275,8 +275,11 @@ class TaskGroupRunner:
             self.notify()
 
     async def _ask_for_approvals(self, ask_host: AskHost) -> None:
+        engine = self._engine
         try:
-            while (requests := self._engine.state.pending_approvals) and self._takes_answers:
+            while requests := engine.state.pending_approvals:
+                if engine.is_over or engine.save_error is not None:
+                    break
                 request = requests[0]
                 decision = await self.open_approval.wait(request, ask_host(request))
                 if decision is not None and request in self._engine.state.pending_approvals:
@@ -290,10 +293,6 @@ class TaskGroupRunner:
         finally:
             self._is_asking = False
             self._running -= 1
-
-    @property
-    def _takes_answers(self) -> bool:
-        return not self._engine.is_over and self._engine.save_error is None
 
     async def _flush(self) -> None:
         try:
