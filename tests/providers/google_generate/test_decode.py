@@ -503,7 +503,7 @@ def test_a_count_that_is_missing_is_what_the_total_leaves_for_it() -> None:
     ("payload", "kind"),
     [
         (b"not json", FailureKind.PROTOCOL),
-        (b'{"candidates": 5}', FailureKind.PROTOCOL),
+        (b'{"candidates": 5}', FailureKind.STREAM_CUT),  # passed over
         (b'{"message": "The model is overloaded"}', FailureKind.OVERLOADED),
         (b'{"candidates": 5, "error": {"status": "RESOURCE_EXHAUSTED"}}', FailureKind.RATE_LIMIT),
     ],

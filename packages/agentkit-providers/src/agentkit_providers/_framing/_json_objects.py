@@ -82,8 +82,12 @@ class JsonObjects:
         return done
 
     def finish(self) -> list[bytes]:
-        """Return nothing: an object without its closing bracket is cut off."""
-        return []
+        """Return the object without its closing bracket, if any; nothing when called again.
+
+        Its reader finds out whether it was cut off, or could never have become valid.
+        """
+        rest, self._pieces, self._depth = b"".join(self._pieces), [], 0
+        return [rest] if rest else []
 
     def _skip_string(self, chunk: bytes) -> int:
         """Continue a string that was cut; return where it ends, or the end of the chunk."""

@@ -11,19 +11,18 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from agentkit_core import ProviderFailure
-from agentkit_core.provider import ModelEvent
+from agentkit_core import FailureKind, ProviderFailure
+from agentkit_core.provider import ModelEvent, ResponseFailed
 from agentkit_providers._framing._json_objects import JsonObjects, WholeJson
+from agentkit_providers._framing._json_prefix import begins_json
 from agentkit_providers._framing._lenient_json import is_json, read_leniently
 from agentkit_providers._framing._sse import SseDecoder
-from agentkit_providers.failures._classify import classify_error
-from agentkit_providers.failures._stream_failures import unreadable
+from agentkit_providers._protocol_kit._lenient_shapes import fit_shape
+from agentkit_providers._protocol_kit._storable_events import storable_events
+from agentkit_providers.failures._stream_failures import cut_off, unreadable
 
 DONE: Final = b"[DONE]"
 """The payload with which many servers and gateways end a stream."""
-
-TRUNCATED: Final = "Input data was truncated"
-"""What msgspec says of JSON that ends too early."""
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 
@@ -45,46 +44,56 @@ class BodyDecoder(ABC):
         self._json: WholeJson | JsonObjects | None = None
         """Reads the JSON, where the body is JSON."""
         self._ended = False
+        self._started = False  # whether a `ResponseStarted` was returned
+        self._is_odd = False  # whether a payload was read leniently
+        self._misfit: ProviderFailure | None = None  # for the first payload of another shape
+        self._is_complete = False  # whether all has come, so that what follows is only form
 
     def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
-        """Take the next bytes; return the events that they complete."""
+        """Take the next bytes; return the events that they complete. Never raises."""
         if self._ended:
             return ()
-        sse = self._sse
-        if sse is None:
-            return self._feed_json(chunk)
         out: list[ModelEvent] = []
-        self._take_payloads(sse.feed_data(chunk), out)
-        return tuple(out)
+        try:
+            if self._sse is not None:
+                self._take_payloads(self._sse.feed_data(chunk), out)
+            else:
+                self._feed_json(chunk, out)
+        except Exception as error:
+            _end_after(error, self, out)
+        return storable_events(out, texts=self._is_odd)
 
-    def _feed_json(self, chunk: bytes) -> tuple[ModelEvent, ...]:
+    def _feed_json(self, chunk: bytes, out: list[ModelEvent]) -> None:
         """Take bytes of a JSON body, or of one that has been blank so far."""
         if self._json is None:
             chunk = chunk.lstrip(_BLANK)
             if not chunk:
-                return ()
+                return
             if chunk[0] not in b"{[":
                 self._sse = SseDecoder()
-                return self.feed(chunk)
+                self._take_payloads(self._sse.feed_data(chunk), out)
+                return
             self._json = self._json_reader()
-        out: list[ModelEvent] = []
         self._take_bodies(self._json.feed(chunk), out)
-        return tuple(out)
 
     def finish(self) -> tuple[ModelEvent, ...]:
-        """Take note that the body is over; return the events that end the response."""
+        """Take note that the body is over; return its last events. Never raises."""
+        if self._ended:
+            return ()
         out: list[ModelEvent] = []
-        if self._json is not None:
-            self._take_bodies(self._json.finish(), out)
-        elif self._sse is not None and not self._ended:
-            for last in self._sse.finish():
+        try:
+            if self._json is not None:
+                self._take_bodies(self._json.finish(), out)
+            for last in () if self._sse is None else self._sse.finish():
                 # The blank line after this event is missing, so it may be cut off. It is not if it
                 # can be read.
                 if last.data.strip() == DONE or is_json(last.data):
                     self._take_payloads([last.data], out)
-        if not self._ended:
-            self._end_of_body(out)
-        return tuple(out)
+            if not self._ended:
+                self._end_of_body(out)
+        except Exception as error:
+            _end_after(error, self, out)
+        return storable_events(out, texts=self._is_odd)
 
     def _take_bodies(self, bodies: list[bytes], out: list[ModelEvent]) -> None:
         for body in bodies:
@@ -100,7 +109,8 @@ class BodyDecoder(ABC):
             out: Gets the events where the payload ends the response.
 
         Returns:
-            A value of that type; None where there is nothing more to do with the payload.
+            A value of that type, without the fields that do not fit; None where there is nothing
+            more to do with the payload.
         """
         stripped = payload.strip()
         if stripped == DONE:
@@ -111,16 +121,20 @@ class BodyDecoder(ABC):
         try:
             value = read_leniently(payload)
         except (ValueError, RecursionError) as error:
-            self._fail(unreadable(payload, error, self.sender), out)
-            return None
-        try:
-            event = self._convert(value, shape)
-        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-            if isinstance(value, dict) and value.get("error"):
-                self._fail(classify_error(value), out)
-            else:
+            if self._json is not None and begins_json(payload):
+                self._fail(cut_off(), out)
+            elif not self._is_complete:
                 self._fail(unreadable(payload, error, self.sender), out)
             return None
+        try:
+            msgspec.convert(value, shape)
+        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+            self._misfit = self._misfit or unreadable(payload, error, self.sender)
+        try:
+            event = self._convert(fit_shape(value, shape), shape)
+        except (ValueError, RecursionError):
+            return None  # nothing in it is known
+        self._is_odd = True
         self._expect_surrogates()
         return event
 
@@ -155,3 +169,18 @@ class BodyDecoder(ABC):
     @abstractmethod
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         """End the response as failed."""
+
+
+def _end_after(error: Exception, decoder: BodyDecoder, out: list[ModelEvent]) -> None:
+    """End a response after an exception: of values that no rule of the protocol foresaw."""
+    if decoder._ended:
+        return
+    failure = ProviderFailure(
+        kind=FailureKind.PROTOCOL,
+        message=f"the response is not valid {decoder.sender}: {type(error).__name__}: {error}",
+    )
+    try:
+        decoder._fail(failure, out)
+    except Exception:
+        decoder._ended = True
+        out.append(ResponseFailed(failure))

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Final
 
 from agentkit_core import CostUsage
 
+_LARGEST_COUNT: Final = 2**53 - 1
+"""Larger numbers are no counts of tokens, and not every reader of JSON can hold them."""
+_LARGEST_COST: Final = Decimal(10) ** 15
+
 
 def count(report: Mapping[str, Any], name: str) -> int | None:
-    """Read a count of tokens, at least 0; None where the field holds no whole number."""
+    """Read a count of tokens, at least 0; None where the field holds no whole number.
+
+    A number that no count of tokens can reach is as good as none.
+    """
     value = report.get(name)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return max(0, value)
+    return max(0, value) if value <= _LARGEST_COUNT else None
 
 
 def nested_counts(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -44,6 +51,7 @@ def reported_cost(report: Mapping[str, Any], currency: str | None) -> CostUsage:
         return CostUsage()
     try:
         amount = Decimal(str(cost))
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):
         return CostUsage()
-    return CostUsage({currency: amount}) if amount.is_finite() else CostUsage()
+    plausible = amount.is_finite() and 0 <= amount <= _LARGEST_COST
+    return CostUsage({currency: amount}) if plausible else CostUsage()

@@ -18,8 +18,8 @@ from agentkit_core.provider import (
     ResponseStarted,
     UsageReported,
 )
-from agentkit_providers._framing._lenient_json import read_leniently
-from agentkit_providers._protocol_kit._body_decoder import TRUNCATED, BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
+from agentkit_providers._protocol_kit._lenient_shapes import fields_of
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
 from agentkit_providers.anthropic_messages._blocks import Block, OtherBlock
 from agentkit_providers.anthropic_messages._decode_parts import ResponseParts
@@ -63,7 +63,6 @@ class AnthropicMessagesDecoder(BodyDecoder):
         self._model = request.model
         self._provider = provider
         self._quirks = quirks
-        self._started = False
         self._parts = ResponseParts()
         self._finish_words: list[str] = []  # the stop reasons
         self._report: dict[str, Any] = {}  # all usage reports, merged
@@ -84,10 +83,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
     def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
         try:
             message = MESSAGE.decode(body)
-        except (msgspec.DecodeError, RecursionError) as error:
-            if str(error) == TRUNCATED:
-                self._fail(cut_off(), out)
-                return
+        except (msgspec.DecodeError, RecursionError):
             message = self._read_odd(body, MESSAGE.type, out)
         if self._ended:
             return
@@ -111,7 +107,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
             self._end(out)
 
     def _end_of_body(self, out: list[ModelEvent]) -> None:
-        self._fail(cut_off(), out)
+        self._fail(cut_off(None if self._started else self._misfit), out)
 
     def _expect_surrogates(self) -> None:
         self._parts.expect_surrogates()
@@ -226,8 +222,9 @@ def _message(value: dict[str, Any]) -> Message:
 
 def _delta_fields(payload: bytes) -> dict[str, Any]:
     """All fields of a delta of unknown type."""
-    event = read_leniently(payload)
-    return {name: value for name, value in event["delta"].items() if name != "type"}
+    delta = fields_of(payload).get("delta")
+    known = delta if isinstance(delta, dict) else {}
+    return {name: value for name, value in known.items() if name != "type"}
 
 
 def _text(value: Any) -> str | None:

@@ -29,9 +29,13 @@ def unreadable(payload: bytes, error: Exception, sender: str) -> ProviderFailure
     )
 
 
-def cut_off() -> ProviderFailure:
-    """Make the failure for a body that ends before its response is complete."""
-    return ProviderFailure(
+def cut_off(misfit: ProviderFailure | None = None) -> ProviderFailure:
+    """Make the failure for a body that ends before its response is complete.
+
+    Args:
+        misfit: The failure for a payload that did not fit, where nothing else came; it says more.
+    """
+    return misfit or ProviderFailure(
         kind=FailureKind.STREAM_CUT,
         message="the response ended before its end mark",
         retryable=True,

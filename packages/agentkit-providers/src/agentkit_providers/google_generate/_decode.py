@@ -81,7 +81,6 @@ class GoogleGenerateDecoder(BodyDecoder):
         self._read: msgspec.json.Decoder[Any] = HEAD
         self._payload = b""  # the object that is being read, as strict JSON
         self._head: dict[str, str] = {}
-        self._started = False
         self._has_candidate = False  # whether any candidate has come
         self._is_blocked = False  # whether the prompt was refused
         self._usage: dict[str, Any] | None = None  # the report that was last reported
@@ -96,7 +95,7 @@ class GoogleGenerateDecoder(BodyDecoder):
             try:
                 event = self._read.decode(payload)
             except (msgspec.DecodeError, RecursionError):
-                event = self._read_odd(payload, self._read, out)
+                event = self._read_odd(payload, self._read.type, out)
             if event is not None:
                 self._take(event, out)
             if self._ended:
@@ -114,7 +113,7 @@ class GoogleGenerateDecoder(BodyDecoder):
     def _convert(self, value: Any, shape: Any) -> Any:
         text = json.dumps(value, ensure_ascii=False)
         self._payload = without_lone_surrogates(text).encode()
-        return shape.decode(self._payload)
+        return self._read.decode(self._payload)
 
     def _take(self, event: Chunk, out: list[ModelEvent]) -> None:
         if not self._started:
@@ -210,7 +209,7 @@ class GoogleGenerateDecoder(BodyDecoder):
         elif is_whole and isinstance(body, JsonObjects) and not body.is_open:
             self._fail(empty_response("candidate"), out)
         else:
-            self._fail(cut_off(), out)
+            self._fail(cut_off(None if self._started else self._misfit), out)
 
     def _finish(self, reason: FinishReason, out: list[ModelEvent]) -> None:
         self._ended = True

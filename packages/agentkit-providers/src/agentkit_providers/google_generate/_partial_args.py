@@ -160,7 +160,9 @@ def _value(argument: PartialArg) -> Any:
             if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
                 return int(value)  # the vendor sends every number as a double
             return value
-    return UNSET if argument.null_value is UNSET else None
+    # A number that no float can hold was read as null.
+    is_null = argument.null_value is not UNSET or argument.number_value is None
+    return None if is_null else UNSET
 
 
 def _parse_path(json_path: str) -> tuple[Step, ...] | None:

@@ -21,7 +21,7 @@ from agentkit_core.provider import (
     fold,
 )
 from agentkit_providers._framing._lenient_json import read_leniently
-from agentkit_providers._protocol_kit._body_decoder import TRUNCATED, BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
 from agentkit_providers.openai_chat._decode_parts import ResponseParts
@@ -63,7 +63,6 @@ class OpenAIChatDecoder(BodyDecoder):
         self._audio_type = _audio_type(extra)
         self._read: msgspec.json.Decoder[Any] = HEAD
         self._head: dict[str, Any] = {}
-        self._started = False
         self._has_choice = False  # whether any choice has come
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
@@ -87,10 +86,7 @@ class OpenAIChatDecoder(BodyDecoder):
         event: Event | None
         try:
             event = WHOLE.decode(body)
-        except (msgspec.DecodeError, RecursionError) as error:
-            if str(error) == TRUNCATED:
-                self._fail(cut_off(), out)
-                return
+        except (msgspec.DecodeError, RecursionError):
             event = self._read_odd(body, WHOLE.type, out)
         if event is not None:
             self._take(event, body, out)
@@ -233,7 +229,7 @@ class OpenAIChatDecoder(BodyDecoder):
         elif marked and self._sse is None:
             self._fail(empty_response("choice"), out)
         else:
-            self._fail(cut_off(), out)
+            self._fail(cut_off(None if self._started else self._misfit), out)
 
     def _may_end_unmarked(self) -> bool:
         no_call_is_open = all(slot.is_whole for slot in self._parts.calls)

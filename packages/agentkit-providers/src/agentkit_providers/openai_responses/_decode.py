@@ -20,7 +20,7 @@ from agentkit_core.provider import (
     UsageReported,
 )
 from agentkit_providers._framing._lenient_json import read_leniently
-from agentkit_providers._protocol_kit._body_decoder import TRUNCATED, BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response
 from agentkit_providers.openai_responses._decode_parts import ResponseParts
@@ -61,7 +61,6 @@ class OpenAIResponsesDecoder(BodyDecoder):
         self._model = request.model
         self._provider = provider
         self._quirks = quirks
-        self._started = False
         self._is_flowing = False  # started, and no error came
         self._error: ProviderFailure | None = None  # from an event; the last object may say more
         self._usage: dict[str, Any] | None = None
@@ -88,10 +87,7 @@ class OpenAIResponsesDecoder(BodyDecoder):
         whole: Whole | None
         try:
             whole = WHOLE.decode(body)
-        except (msgspec.DecodeError, RecursionError) as error:
-            if str(error) == TRUNCATED:
-                self._fail(cut_off(), out)
-                return
+        except (msgspec.DecodeError, RecursionError):
             whole = self._read_odd(body, Whole, out)
         if self._ended:
             return
@@ -104,10 +100,10 @@ class OpenAIResponsesDecoder(BodyDecoder):
             self._fail(empty_response("output"), out)
 
     def _take_done(self, out: list[ModelEvent]) -> None:
-        self._fail(self._error or cut_off(), out)
+        self._fail(self._error or cut_off(None if self._started else self._misfit), out)
 
     def _end_of_body(self, out: list[ModelEvent]) -> None:
-        self._fail(self._error or cut_off(), out)
+        self._fail(self._error or cut_off(None if self._started else self._misfit), out)
 
     def _convert(self, value: Any, shape: Any) -> Any:
         event = msgspec.convert(_without_surrogates(value), shape)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Custom, MetadataMap, Part, Reasoning, Text, ToolCall, ToolCallId, to_json
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, ModelEvent, PartId
-from agentkit_providers._protocol_kit._lenient_values import list_or_empty
+from agentkit_providers._protocol_kit._lenient_values import list_or_empty, text_or_empty
 from agentkit_providers.openai_responses._growing_parts import (
     CUSTOM_INPUT_START,
     GrowingPart,
@@ -165,12 +165,12 @@ class ResponseParts:
         items = [raw for raw in list_or_empty(output) if isinstance(raw, dict)]
         for item in self._without_secret:
             self._finish(item, _with_secret(item, items), out)
-        known_ids = {item.raw.get("id") for item in self._all if item.done} - {None, ""}
+        known_ids = {text_or_empty(item.raw.get("id")) for item in self._all if item.done} - {""}
         missing = len(items) - sum(item.done for item in self._all)
         for index, raw in enumerate(items):
             streamed = self._items.get(index)
             is_done = streamed is not None and streamed.done
-            if missing > 0 and not is_done and raw.get("id") not in known_ids:
+            if missing > 0 and not is_done and text_or_empty(raw.get("id")) not in known_ids:
                 item = self._open(index, str(raw.get("type") or "message"))
                 self._finish(item, raw, out)
                 missing -= 1
