@@ -15,7 +15,7 @@ from agentkit_tools_core._contract._suspension import (
     TokenRefused,
     ToolSuspended,
 )
-from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._contract._tool import NormalizingTool, Tool
 from agentkit_tools_core._errors import (
     DuplicateTool,
     InvalidToolFunction,
@@ -24,6 +24,7 @@ from agentkit_tools_core._errors import (
     MissingDependency,
     ToolDefinitionError,
     ToolError,
+    UnstableArguments,
     UnwritableOutput,
 )
 from agentkit_tools_core._execution._executor import Executor
@@ -51,6 +52,7 @@ __all__ = [
     "external_tool",
     "FunctionTool",
     "Suspension",
+    "NormalizingTool",
     "Tool",
     "ToolContext",
     "ToolOutcome",
@@ -101,5 +103,6 @@ __all__ = [
     "TokenRefused",
     "ToolDefinitionError",
     "ToolError",
+    "UnstableArguments",
     "UnwritableOutput",
 ]

@@ -14,6 +14,7 @@ AgentkitError
 ├── InvalidOffset             a slice of a text cannot begin there (`_artifacts`)
 ├── UnresolvablePath          a path cannot be resolved (`_paths`)
 └── ToolError                 for tools to raise, with a message for the model
+    ├── UnstableArguments     arguments change each time they are converted
     ├── ApprovalDenied        a person denied what a tool requested (`_suspension`)
     ├── TokenRefused          the token of a suspension cannot be stored (`_suspension`)
     └── ChildCallsDiffer      a tool that was run again made other child calls (`_child_calls`)
@@ -111,3 +112,20 @@ class ToolError(AgentkitError):
         self.failure = failure
         self.result_details = result_details
         """Data for people and logs; becomes `ToolResult.details`."""
+
+
+class UnstableArguments(ToolError):
+    """Arguments change each time they are converted, so what is judged would not be what runs.
+
+    A class whose validation changes its own output does that, such as one that adds a prefix. Make
+    its validation accept its own output unchanged.
+    """
+
+    def __init__(self, tool: str, input: dict[str, JsonValue]) -> None:  # noqa: A002
+        super().__init__(
+            f"The arguments of {tool!r} cannot be checked: converting them a second time gives "
+            f"other values. The author of the tool has to fix the types of its parameters."
+        )
+        self.tool = tool
+        self.input = input
+        """The arguments as the tool would get them, converted once."""

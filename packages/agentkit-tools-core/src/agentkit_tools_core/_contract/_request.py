@@ -21,7 +21,9 @@ class ToolInvocation(Record, frozen=True, omit_defaults=True):
     Attributes:
         call_id: The id of the call.
         name: The name of the tool, as the model wrote it; there may be no such tool.
-        input: The arguments by name. Do not change them: the transcript contains the same object.
+        input: The arguments by name: for permissions, policies, hooks and the tool itself as the
+            tool gets them, converted and with defaults. Do not change them: the transcript may
+            contain the same object.
         session_id: The session of the call; None outside a session.
         turn_id: The turn of the call; None outside a session.
         metadata: The metadata of the tool call in the transcript; often empty.

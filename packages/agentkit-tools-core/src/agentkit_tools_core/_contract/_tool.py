@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from agentkit_core import JsonValue, ToolSpec
+from agentkit_core import JsonValue, ToolSpec, to_json
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._permissions import PermissionRequest
 from agentkit_tools_core._contract._request import ToolInvocation
@@ -43,7 +43,8 @@ class Tool(Protocol):
 
         For a tool of which every call needs approval, set `spec.annotations.needs_approval`
         instead. This method is called after `bind` has accepted the arguments, possibly several
-        times; it must have no side effects and do no I/O.
+        times; it must have no side effects and do no I/O. `request.input` has the arguments as the
+        tool will get them; see `NormalizingTool`.
 
         Raises:
             InvalidToolInput: The arguments are not valid; the call gets an error result.
@@ -79,3 +80,41 @@ class Tool(Protocol):
             Exception: The tool failed; the model gets the type and the message.
         """
         ...
+
+
+@runtime_checkable
+class NormalizingTool(Protocol):
+    """A tool that says how the arguments will look that it gets: optional, beside `Tool`.
+
+    Without it, permissions, hooks and approvals see the arguments as they were given.
+    """
+
+    def normalize(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
+        """Return the arguments as `bind` converts them, with all defaults, as JSON.
+
+        Everything that judges, shows or compares a call sees the result, and `bind` then gets it.
+        So `bind` has to return the same for the result as for `arguments`.
+
+        Raises:
+            InvalidToolInput: The arguments are not valid.
+            UnstableArguments: `bind` returns something else for the result.
+        """
+        ...
+
+
+def normalize_arguments(tool: Tool, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the arguments of a call as its tool will get them, as JSON.
+
+    The same object if nothing changes.
+
+    Raises:
+        InvalidToolInput: The arguments are not valid.
+        UnstableArguments: The tool converts its own arguments to something else.
+    """
+    if not isinstance(tool, NormalizingTool):
+        tool.bind(arguments)
+        normal = dict(arguments)
+    else:
+        normal = tool.normalize(arguments)
+    same = isinstance(arguments, dict) and to_json(normal) == to_json(arguments)
+    return arguments if same else normal  # type: ignore[return-value]

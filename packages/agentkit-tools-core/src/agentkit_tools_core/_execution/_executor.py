@@ -1,8 +1,10 @@
 """The executor: it checks tool calls, runs them and makes their results.
 
-    preflight   find the tool, check the arguments, call the hooks, evaluate every permission
-    run         check the arguments again, run the tool, convert its output, call the hooks, apply
-                the output limits
+    preflight   find the tool, convert the arguments, call the hooks, evaluate every permission
+    run         run the tool, convert its output, call the hooks, apply the output limits
+
+Everything that judges, shows or records a call sees the arguments as the tool gets them: converted,
+with defaults. A second conversion changes nothing any more.
 
 A call always ends with a result, or waits for an answer. Anything wrong with the call or the tool
 becomes an error result that the model can act on. Only exceptions that are meant to end more than
@@ -12,6 +14,7 @@ this call (cancelling, a keyboard interrupt) are not caught.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -25,6 +28,7 @@ from agentkit_tools_core._contract._permissions import Policy, default_policy
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._errors import UnstableArguments
 from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._execution._hooks import Block, Hooks, ToolFacts, ToolHook
 from agentkit_tools_core._execution._preflight import (
@@ -32,6 +36,7 @@ from agentkit_tools_core._execution._preflight import (
     NeedsApproval,
     Refused,
     Verdict,
+    bound_call,
     check_permissions,
     denied_result,
 )
@@ -160,7 +165,8 @@ class Executor:
         """Run a call on an event loop. Permissions are not checked again.
 
         Args:
-            request: The call, with the arguments that `preflight` returned if hooks changed them.
+            request: The call, with the arguments that `preflight` returned if they were converted
+                or changed by hooks.
             context: The context of the call.
             to_thread: Runs a sync tool in a worker thread.
 
@@ -190,22 +196,35 @@ class Executor:
         if isinstance(tool, ToolResult):
             return Refused(tool)
         try:
-            tool.bind(request.input)
-            if not self._hooks:
-                return check_permissions(self.policy, tool, request, granted) or _ALLOWED
-            facts = ToolFacts(tool.spec, parent)
-            changed = await self._hooks.before(request, facts, in_loop=in_loop)
-            if isinstance(changed, Block):
-                return Refused(denied_result(request, changed.reason or _BLOCKED), changed.stop)
-            if changed is request:
-                return check_permissions(self.policy, tool, request, granted) or _ALLOWED
-            tool.bind(changed.input)
-            verdict = check_permissions(self.policy, tool, changed, granted)
-            if isinstance(verdict, NeedsApproval):
-                return replace(verdict, input=changed.input)
-            return verdict or Allowed(changed.input)
+            call = bound_call(tool, request)
+            if self._hooks:
+                facts = ToolFacts(tool.spec, parent)
+                rebind = partial(bound_call, tool)
+                outcome = await self._hooks.before(call, facts, rebind, in_loop=in_loop)
+                if isinstance(outcome, Block):
+                    return Refused(denied_result(call, outcome.reason or _BLOCKED), outcome.stop)
+                call = outcome
+            verdict = check_permissions(self.policy, tool, call, granted)
+        except UnstableArguments as error:
+            # What nobody judges may run all the same; the tool converts the arguments itself.
+            if self._is_unjudged(tool, replace(request, input=error.input)):
+                return _ALLOWED
+            return Refused(failed_result(request, error, started=False))
         except Exception as error:
             return Refused(failed_result(request, error, started=False))
+        new_input = None if call.input is request.input else call.input
+        if isinstance(verdict, NeedsApproval):
+            return replace(verdict, input=new_input)
+        return verdict or (_ALLOWED if new_input is None else Allowed(new_input))
+
+    def _is_unjudged(self, tool: Tool, call: ToolInvocation) -> bool:
+        """Whether no hook and no permission looks at a call."""
+        if self._hooks or tool.spec.annotations.needs_approval:
+            return False
+        try:
+            return not tool.permissions(call)
+        except Exception:
+            return False
 
     async def _run(
         self,

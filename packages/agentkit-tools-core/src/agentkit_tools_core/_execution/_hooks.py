@@ -33,7 +33,7 @@ class ChangeInput(Record, frozen=True):
     """The call runs with other arguments; the transcript keeps those of the model.
 
     Attributes:
-        input: All arguments by name. They are checked like those of the model.
+        input: All arguments by name. They are checked and converted like those of the model.
     """
 
     input: dict[str, JsonValue]
@@ -74,8 +74,9 @@ class ToolHook:
         arguments after the changes by hooks.
 
         Args:
-            call: The call, after changes by earlier hooks. Do not change its `input`, which belongs
-                to the transcript; return `ChangeInput` instead.
+            call: The call, with the arguments as the tool would get them: converted, with defaults,
+                after changes by earlier hooks. Do not change its `input`; return `ChangeInput`
+                instead.
             facts: The tool, and which call made this one.
 
         Returns:
@@ -134,9 +135,20 @@ class Hooks:
         return bool(self._before or self._after)
 
     async def before(
-        self, call: ToolInvocation, facts: ToolFacts, *, in_loop: bool
+        self,
+        call: ToolInvocation,
+        facts: ToolFacts,
+        rebind: Callable[[ToolInvocation], ToolInvocation],
+        *,
+        in_loop: bool,
     ) -> Block | ToolInvocation:
         """Call the hooks before a call.
+
+        Args:
+            call: The call.
+            facts: The tool, and which call made this one.
+            rebind: Converts the arguments of a call that a hook has changed.
+            in_loop: Whether there is an event loop.
 
         Returns:
             The first `Block`, or the call: changed, or the same object.
@@ -150,7 +162,7 @@ class Hooks:
             if isinstance(answer, Block):
                 return answer
             if isinstance(answer, ChangeInput):
-                call = replace(call, input=answer.input)
+                call = rebind(replace(call, input=answer.input))
             elif answer is not None:
                 # `False`, for example, must not count as permission.
                 kind = type(answer).__name__

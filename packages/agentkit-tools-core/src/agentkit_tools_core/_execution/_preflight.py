@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentkit_core import ApprovalId, ApprovalRequest, JsonValue, ToolFailure, ToolResult, to_json
 from agentkit_core.json import without_lone_surrogates
@@ -23,7 +24,7 @@ from agentkit_tools_core._contract._permissions import (
     tool_kind,
 )
 from agentkit_tools_core._contract._request import ToolInvocation
-from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._contract._tool import Tool, normalize_arguments
 
 _SUMMARY_LENGTH: Final = 4_000
 """How many characters of the arguments a summary shows; it says how many are missing."""
@@ -33,7 +34,8 @@ class Allowed(Record, frozen=True, omit_defaults=True, tag="allowed", tag_field=
     """The call may run.
 
     Attributes:
-        input: The arguments to run with, if a hook changed them; None if they are unchanged.
+        input: The arguments to run with, if they were converted, completed by defaults or changed
+            by a hook; None if they are unchanged.
     """
 
     input: dict[str, JsonValue] | None = None
@@ -58,7 +60,8 @@ class NeedsApproval(
 
     Attributes:
         requests: What has to be approved: at least one request, each id once.
-        input: The arguments to run with then, if a hook changed them; None if they are unchanged.
+        input: The arguments to run with then, if they were converted, completed by defaults or
+            changed by a hook; None if they are unchanged.
     """
 
     requests: tuple[ApprovalRequest, ...]
@@ -67,6 +70,17 @@ class NeedsApproval(
 
 Verdict = Allowed | Refused | NeedsApproval
 """The result of `Executor.preflight`."""
+
+
+def bound_call(tool: Tool, request: ToolInvocation) -> ToolInvocation:
+    """Return a call with the arguments that its tool will get; the same object if nothing changes.
+
+    Raises:
+        InvalidToolInput: The arguments are not valid.
+        UnstableArguments: The tool converts its own arguments to something else.
+    """
+    normal = normalize_arguments(tool, request.input)
+    return request if normal is request.input else replace(request, input=normal)
 
 
 def check_permissions(

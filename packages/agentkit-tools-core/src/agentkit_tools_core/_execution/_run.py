@@ -30,7 +30,9 @@ from agentkit_tools_core._contract._suspension import (
     suspension_in,
 )
 from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._errors import UnstableArguments
 from agentkit_tools_core._execution._error_results import failed_result
+from agentkit_tools_core._execution._preflight import bound_call
 from agentkit_tools_core._outputs._convert import outcome_of
 from agentkit_tools_core.sync import run_at_once
 
@@ -129,6 +131,7 @@ class Run:
         # Errors are caught here instead of by the caller: this may run in a worker thread, and
         # some exceptions cannot leave one (StopIteration).
         try:
+            self._request = self._bound_request()
             arguments = self._tool.bind(self._request.input)
         except Exception as error:
             return self._failure_of(error, started=False)
@@ -139,6 +142,13 @@ class Run:
             if (outcome := self._outcome_of_error(error)) is None:
                 raise
             return outcome
+
+    def _bound_request(self) -> ToolInvocation:
+        # The tool reads in its context what everybody else has seen.
+        try:
+            return bound_call(self._tool, self._request)
+        except UnstableArguments:
+            return self._request  # checked before; nobody judges such a call
 
     async def _await_outcome(self, value: Awaitable[Any]) -> ToolOutcome | ToolSuspended:
         if self._to_thread is None:

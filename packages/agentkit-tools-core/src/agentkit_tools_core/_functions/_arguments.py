@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from copy import deepcopy
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET
 
 from agentkit_core import JsonValue, to_json
-from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput
+from agentkit_core.json import canonical_json
+from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput, UnstableArguments
 from agentkit_tools_core._functions._argument_errors import validation_error
 from agentkit_tools_core._functions._coercion import coerce, split_error
-from agentkit_tools_core._functions._foreign_types import decode_foreign, schema_of_foreign
+from agentkit_tools_core._functions._foreign_types import (
+    decode_foreign,
+    encode_argument,
+    schema_of_foreign,
+)
 from agentkit_tools_core._functions._signature import Parameter
 
+_NOTHING: Final = object()
+_PLAIN: Final = (str, int, float, bool, NoneType, Any, list, dict)
+_PLAIN_CONTAINERS: Final = (list, dict, Union, UnionType)
 _REFERENCE: Final = "#/$defs/{name}"
 _FIELD_ERROR: Final = re.compile(r"Object (?P<what>missing required|contains unknown) field `(.+)`")
 
@@ -37,6 +47,7 @@ class Arguments:
         self._tool = tool
         self._parameters = {parameter.name: parameter for parameter in parameters}
         self._lenient = lenient
+        self._is_plain = all(_is_plain(parameter.type) for parameter in parameters)
         for parameter in parameters:
             _check_type(tool, parameter)
         self._model = msgspec.defstruct(
@@ -51,6 +62,17 @@ class Arguments:
         )
         self._decoder = msgspec.json.Decoder(self._model, dec_hook=decode_foreign)
         self._names = tuple(self._parameters)
+        self._defaults = {
+            parameter.name: value
+            for parameter in parameters
+            if not parameter.required and (value := _default(parameter.default)) is not _NOTHING
+        }
+        # The JSON of such a default is not read as the default itself, such as () for a list.
+        self._unreadable = {
+            name: canonical_json(value)
+            for name, value in self._defaults.items()
+            if not self._reads_default(name, value)
+        }
 
     def schema(self, descriptions: Mapping[str, str]) -> dict[str, JsonValue]:
         """Return the JSON Schema of all arguments: an object, with `$defs` at the top level.
@@ -71,7 +93,10 @@ class Arguments:
             text = parameter.description or descriptions.get(name)
             if text:
                 properties[name] = {**properties[name], "description": text}
-            if not parameter.required and (default := _default(parameter.default)) is not None:
+            if (
+                not parameter.required
+                and (default := _shown_default(parameter.default)) is not None
+            ):
                 properties[name]["default"] = default
         schema: dict[str, JsonValue] = {
             "type": "object",
@@ -98,10 +123,57 @@ class Arguments:
         try:
             decoded = self._decoder.decode(data)
         except msgspec.ValidationError:
-            return self._decode_each(data)
-        return {
-            name: value for name in self._names if (value := getattr(decoded, name)) is not UNSET
-        }
+            values = self._decode_each(data)
+        else:
+            values = {
+                name: value
+                for name in self._names
+                if (value := getattr(decoded, name)) is not UNSET
+            }
+        for name, default in self._unreadable.items():
+            if name in values and canonical_json(arguments[name]) == default:
+                del values[name]
+        return values
+
+    def normalize(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return the arguments as the function gets them: converted, with defaults, as JSON.
+
+        They are in the order of the parameters, and decoding them gives the same values. A default
+        that JSON cannot express is left out.
+
+        Raises:
+            InvalidToolInput: The arguments are not valid.
+            UnstableArguments: Decoding the result gives other values.
+        """
+        decoded = self.decode(arguments)
+        normal: dict[str, JsonValue] = {}
+        for name in self._names:
+            if name in decoded:
+                try:
+                    normal[name] = encode_argument(decoded[name], in_order=self._is_plain)
+                except (TypeError, ValueError, NotImplementedError):
+                    # A class that can be read from JSON only: there is no other spelling.
+                    normal[name] = msgspec.json.decode(to_json(arguments[name]))
+            elif name in self._defaults:
+                normal[name] = deepcopy(self._defaults[name])
+        if not self._is_plain and not self._decodes_to(normal, decoded):
+            raise UnstableArguments(self._tool, normal)
+        return normal
+
+    def _decodes_to(self, normal: dict[str, JsonValue], decoded: dict[str, Any]) -> bool:
+        try:
+            again = self.decode(normal)
+            return all(bool(again.get(name, UNSET) == value) for name, value in decoded.items())
+        except Exception:
+            return False
+
+    def _reads_default(self, name: str, value: JsonValue) -> bool:
+        parameter = self._parameters[name]
+        try:
+            read = msgspec.convert(value, parameter.type, dec_hook=decode_foreign)
+            return type(read) is type(parameter.default) and bool(read == parameter.default)
+        except Exception:
+            return False
 
     def _decode_each(self, data: bytes) -> dict[str, Any]:
         """Decode each parameter alone, to convert or report every value that does not fit."""
@@ -146,13 +218,33 @@ def _check_type(tool: str, parameter: Parameter) -> None:
         ) from None
 
 
-def _default(default: Any) -> JsonValue:
+def _shown_default(default: Any) -> JsonValue:
     """Return a default as JSON, for the schema; None if it is None or cannot be written."""
     try:
         value: JsonValue = msgspec.json.decode(to_json(default))
     except Exception:
         return None
     return value
+
+
+def _default(default: Any) -> Any:
+    """Return a default as JSON; `_NOTHING` if it cannot be written, or is a secret of the host."""
+    try:
+        return msgspec.json.decode(to_json(encode_argument(default, reveal=False)))
+    except Exception:
+        return _NOTHING
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether values of a type are JSON values, which no code of the host converts."""
+    if kind in _PLAIN:
+        return True
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _is_plain(inside[0])
+    if origin is Literal:
+        return True
+    return origin in _PLAIN_CONTAINERS and all(map(_is_plain, inside))
 
 
 def _describe_error(name: str, message: str) -> tuple[str, str]:

@@ -80,6 +80,15 @@ class FunctionTool(Generic[P, R]):
         """
         return self._arguments.decode(arguments)
 
+    def normalize(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
+        """Return the arguments as the function gets them: converted, with defaults, as JSON.
+
+        Raises:
+            InvalidToolInput: The arguments are not valid.
+            UnstableArguments: Converting the result again gives other values.
+        """
+        return self._arguments.normalize(arguments)
+
     def invoke(self, arguments: dict[str, Any], context: ToolContext, /) -> Any:
         """Call the function, and return or raise what it returns or raises."""
         contexts = dict.fromkeys(self._signature.context_parameters, context)

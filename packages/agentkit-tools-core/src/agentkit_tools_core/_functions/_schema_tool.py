@@ -84,7 +84,7 @@ class SchemaTool:
         return () if self._propose is None else tuple(self._propose(request))
 
     def bind(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
-        """Check the arguments, and return a copy of them.
+        """Check the arguments, and return a copy of them, with the defaults of the schema.
 
         Raises:
             InvalidToolInput: The arguments are not valid.
@@ -100,7 +100,25 @@ class SchemaTool:
         names = required if isinstance(required, list) else []
         if missing := {str(name): "is required" for name in names if name not in arguments}:
             raise validation_error(self._spec.name, missing, to_json(arguments))
-        return deepcopy(dict(arguments))
+        return {**deepcopy(dict(arguments)), **deepcopy(self._missing_defaults(arguments))}
+
+    def normalize(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
+        """Return the arguments with the defaults of the schema: what the function gets.
+
+        Raises:
+            InvalidToolInput: The arguments are not valid.
+        """
+        return self.bind(arguments)
+
+    def _missing_defaults(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        properties = self._spec.input_schema.get("properties")
+        if not isinstance(properties, dict):
+            return {}
+        return {
+            name: schema["default"]
+            for name, schema in properties.items()
+            if name not in arguments and isinstance(schema, dict) and "default" in schema
+        }
 
     def invoke(self, arguments: dict[str, JsonValue], context: ToolContext, /) -> Any:
         """Call the function."""

@@ -12,7 +12,7 @@ from agentkit_core import JsonValue, ToolSpec
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._permissions import PermissionRequest
 from agentkit_tools_core._contract._request import ToolInvocation
-from agentkit_tools_core._contract._tool import Tool
+from agentkit_tools_core._contract._tool import Tool, normalize_arguments
 
 
 def rename_tool(tool: Tool, name: str) -> Tool:
@@ -43,6 +43,9 @@ class _RenamedTool:
 
     def bind(self, arguments: Mapping[str, JsonValue], /) -> Any:
         return self._tool.bind(arguments)
+
+    def normalize(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
+        return normalize_arguments(self._tool, arguments)
 
     def invoke(self, arguments: Any, context: ToolContext, /) -> Any:
         # A copy, because other code may use the caller's context.
