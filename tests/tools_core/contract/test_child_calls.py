@@ -44,7 +44,7 @@ from agentkit_tools_core import (
     approval_request,
     tool,
 )
-from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest, Policy
+from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest, Policy, PolicyFacts
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")
@@ -511,22 +511,66 @@ def test_a_parent_that_took_another_way_calls_nobody_any_more() -> None:
     assert len(late.calls) == 1
 
 
-def test_a_child_keeps_its_token_though_it_has_to_be_permitted_anew() -> None:
+@pytest.mark.parametrize("decision", [Allow(), Ask()])
+def test_vl23_a_child_that_goes_on_is_neither_proposed_nor_judged_again(
+    decision: Allow | Ask,
+) -> None:
     tokens: list[JsonValue] = []
+    evaluated: list[str] = []
 
-    @tool(permissions=lambda request: [PermissionRequest("fs.write", "write")])
+    def propose(request: ToolInvocation) -> list[PermissionRequest]:
+        evaluated.append("callback")
+        return [PermissionRequest("fs.write", "write")]
+
+    def policy(request: PermissionRequest, facts: PolicyFacts) -> Allow | Ask:
+        evaluated.append("policy")
+        return decision
+
+    @tool(permissions=propose)
     def child(context: ToolContext) -> str:
         tokens.append(context.token)
         if context.token is None:
             context.suspend([_asked("first")], token=1)
         return "done"
 
-    decisions: list[Allow | Ask] = [Allow(), Ask(), Ask()]
-    host = Host([calling("child"), child], policy=lambda request, facts: decisions.pop(0))
+    host = Host([calling("child"), child], policy=policy)
+    if decision == Ask():
+        host.granted.add(host.suspended().requests[0].id)
     host.suspended()
-    host.granted.add(host.suspended().requests[0].id)
     assert text(host.ended()) == "done"
     assert tokens == [None, 1]
+    assert evaluated == ["callback", "policy"]
+
+
+def test_vl23_a_child_that_was_denied_is_not_proposed_again() -> None:
+    evaluated: list[str] = []
+
+    def propose(request: ToolInvocation) -> list[PermissionRequest]:
+        evaluated.append("callback")
+        return [PermissionRequest("fs.write", "write")]
+
+    child = ScriptedTool("child")
+    child.permissions = propose  # type: ignore[method-assign]
+    host = Host([calling("child"), child], policy=lambda request, facts: Ask())
+    host.denied[host.suspended().requests[0].id] = "never"
+    assert "never" in text(host.ended())
+    assert evaluated == ["callback"]
+    assert not child.calls
+
+
+def test_vs04_a_child_whose_tool_was_replaced_does_not_run() -> None:
+    @tool(name="child", needs_approval=True)
+    def first() -> str:
+        return "first"
+
+    @tool(name="child", needs_approval=True)
+    def second() -> str:
+        return "second"
+
+    host = Host([calling("child"), first])
+    host.granted.add(host.suspended().requests[0].id)
+    host.executor = Executor([calling("child"), second])
+    assert "changed after" in text(host.ended())
 
 
 def test_what_was_recorded_survives_a_run_that_stops_before_it() -> None:

@@ -9,6 +9,12 @@ from agentkit_tools_core._contract._child_calls import ChildCallsDiffer
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome, ToolReturn, error_result
 from agentkit_tools_core._contract._request import ToolInvocation
+from agentkit_tools_core._contract._revision import (
+    RevisedTool,
+    WrappingTool,
+    is_same_tool,
+    tool_revision,
+)
 from agentkit_tools_core._contract._suspension import (
     ApprovalDenied,
     Suspension,
@@ -53,6 +59,10 @@ __all__ = [
     "FunctionTool",
     "Suspension",
     "NormalizingTool",
+    "RevisedTool",
+    "WrappingTool",
+    "is_same_tool",
+    "tool_revision",
     "Tool",
     "ToolContext",
     "ToolOutcome",

@@ -32,6 +32,7 @@ def preflight_answer(
     effect: Preflight,
     verdict: Allowed | Refused | NeedsApproval,
     annotations: ToolAnnotations | None,
+    revision: str | None,
 ) -> Input:
     """Build the answer to a preflight.
 
@@ -39,13 +40,20 @@ def preflight_answer(
         effect: The preflight.
         verdict: The executor's verdict.
         annotations: The tool's annotations; None if there is no such tool.
+        revision: The tool's revision before the verdict; None if there is no such tool.
     """
     if isinstance(verdict, Refused):
         return PreflightRefused(effect.id, verdict.result, verdict.stop)
     rules = _DEFAULT_RULES if annotations is None else _run_rules(annotations)
     if isinstance(verdict, Allowed):
-        return PreflightAllowed(effect.id, rules, verdict.input)
-    return PreflightAsked(effect.id, requests=verdict.requests, rules=rules, input=verdict.input)
+        return PreflightAllowed(effect.id, rules, verdict.input, revision)
+    return PreflightAsked(
+        effect.id,
+        requests=verdict.requests,
+        rules=rules,
+        input=verdict.input,
+        revision=revision,
+    )
 
 
 def _run_rules(annotations: ToolAnnotations) -> RunRules:

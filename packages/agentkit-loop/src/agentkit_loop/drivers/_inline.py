@@ -11,7 +11,6 @@ from agentkit_loop.drivers._effect_results import (
     failed_response,
     interrupted_answer,
     log_close_failure,
-    preflight_answer,
     tool_answer,
 )
 from agentkit_loop.drivers._engine import Engine
@@ -208,9 +207,8 @@ class InlineRunner:
         return answer
 
     def _preflight(self, effect: Preflight) -> Input:
-        executor, invocation = self._engine.executor, self._engine.tools.invocation(effect)
-        verdict = executor.preflight(invocation, granted=effect.granted)
-        return preflight_answer(effect, verdict, executor.annotations(effect.call.name))
+        tools = self._engine.tools
+        return tools.checks.check_blocking(effect, tools.invocation(effect), self._engine.executor)
 
     def _run_tool(self, effect: StartTool) -> Input | None:
         engine = self._engine
@@ -220,7 +218,8 @@ class InlineRunner:
                 return None
         engine.tools.begin(effect)
         context = engine.tools.context(effect)
-        outcome = engine.executor.run_blocking(context.request, context)
+        revision = engine.tools.checks.expected_revision(effect, engine.executor)
+        outcome = engine.executor.run_blocking(context.request, context, revision=revision)
         engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
         return tool_answer(effect, outcome)
 

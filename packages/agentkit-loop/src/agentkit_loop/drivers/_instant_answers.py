@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentkit_loop.drivers._effect_results import preflight_answer
 from agentkit_loop.drivers._hook_runner import HookRunner
 from agentkit_loop.drivers._tool_runs import ToolRuns
 from agentkit_loop.kernel._effects import CallModel, Preflight, Prepare
@@ -41,5 +40,4 @@ def instant_answer(
         case Preflight():
             if executor.has_hooks:
                 return None
-            verdict = executor.preflight(tools.invocation(effect), granted=effect.granted)
-            return preflight_answer(effect, verdict, executor.annotations(effect.call.name))
+            return tools.checks.check_blocking(effect, tools.invocation(effect), executor)

@@ -15,7 +15,6 @@ from agentkit_loop.drivers._effect_results import (
     failed_response,
     interrupted_answer,
     log_close_failure,
-    preflight_answer,
     tool_answer,
 )
 from agentkit_loop.drivers._engine import Engine
@@ -173,9 +172,8 @@ class Performer:
         return await self._read(self.reading)
 
     async def _preflight(self, effect: Preflight) -> Input:
-        executor, invocation = self._engine.executor, self._engine.tools.invocation(effect)
-        verdict = await executor.preflight_async(invocation, granted=effect.granted)
-        return preflight_answer(effect, verdict, executor.annotations(effect.call.name))
+        tools = self._engine.tools
+        return await tools.checks.check(effect, tools.invocation(effect), self._engine.executor)
 
     async def _run_tool(self, effect: StartTool) -> Input | None:
         engine = self._engine
@@ -187,7 +185,12 @@ class Performer:
                 if not engine.is_wanted(effect.id):
                     return None
             context = engine.tools.context(effect)
-            outcome = await engine.executor.run(context.request, context, to_thread=_run_in_thread)
+            outcome = await engine.executor.run(
+                context.request,
+                context,
+                to_thread=_run_in_thread,
+                revision=engine.tools.checks.expected_revision(effect, engine.executor),
+            )
         except anyio.get_cancelled_exc_class():
             # A tool that waits for a task that is cancelled ends as if it were cancelled itself.
             if is_cancelled():

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from agentkit_core import ToolCallId, Usage
+from agentkit_loop.drivers._call_checks import CallChecks
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.extensions._budget import Budget, TurnBudget
 from agentkit_loop.kernel._effects import EffectId, Preflight, StartTool
@@ -27,9 +28,20 @@ class ToolRuns:
         state: Returns the session's present state.
         post: Takes an input for the kernel, from any thread.
         post_if_open: The same, but does nothing once the session takes no more inputs.
+
+    Attributes:
+        checks: Checks calls, and knows with which tools they may run.
     """
 
-    __slots__ = ("_budget", "_dependencies", "_post", "_post_if_open", "_running", "_state")
+    __slots__ = (
+        "_budget",
+        "_dependencies",
+        "_post",
+        "_post_if_open",
+        "_running",
+        "_state",
+        "checks",
+    )
 
     def __init__(
         self,
@@ -38,6 +50,7 @@ class ToolRuns:
         post: Callable[[Input], None],
         post_if_open: Callable[[Input], None],
     ) -> None:
+        self.checks = CallChecks()
         self._state = state
         self._post = post
         self._post_if_open = post_if_open
@@ -64,6 +77,7 @@ class ToolRuns:
         if is_suspended:
             self._budget.take_back((effect.call.id,))
         else:
+            self.checks.forget(effect.call.id)
             self._budget.settle(effect.call.id)
 
     def abort(self, effect_id: EffectId) -> None:
@@ -73,6 +87,7 @@ class ToolRuns:
         """
         call_id = self._running.pop(effect_id, None)
         if call_id is not None:
+            self.checks.forget(call_id)
             self._budget.settle(call_id)
 
     def is_running(self, effect_id: EffectId) -> bool:

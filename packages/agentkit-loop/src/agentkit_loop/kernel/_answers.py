@@ -86,10 +86,12 @@ class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
         effect_id: The effect that this answers.
         rules: How the call may run.
         input: Arguments to run with instead; None means those that were checked.
+        revision: Which tool was checked; see `CallState.revision`.
     """
 
     rules: RunRules = RunRules()
     input: dict[str, JsonValue] | None = None
+    revision: str | None = None
 
 
 class PreflightRefused(_Answer, frozen=True, tag="preflight_refused"):
@@ -113,11 +115,13 @@ class PreflightAsked(_Answer, frozen=True, kw_only=True, tag="preflight_asked"):
         requests: What the person has to decide. With none, the call may run at once.
         rules: How the call may run then.
         input: Arguments to run with instead; None means those that were checked.
+        revision: Which tool was checked; see `CallState.revision`.
     """
 
     requests: tuple[ApprovalRequest, ...]
     rules: RunRules = RunRules()
     input: dict[str, JsonValue] | None = None
+    revision: str | None = None
 
 
 class ToolStarted(_Answer, frozen=True, tag="tool_started"):

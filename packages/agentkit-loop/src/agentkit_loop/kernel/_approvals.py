@@ -149,6 +149,7 @@ def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
             call.call,
             approvals_of(draft, call),
             resume=call.resume,
+            revision=call.revision,
             detaches=detaches,
         )
     )

@@ -36,10 +36,12 @@ class CallState(Record, frozen=True, kw_only=True, omit_defaults=True):
     """One call of the running round, or one that runs in the background.
 
     Attributes:
-        call: The call. Its `input` is what it runs with; hooks, or the person who approved it, may
-            have changed the model's own.
+        call: The call. Its `input` is what it runs with: after the preflight converted and with
+            defaults, and perhaps changed by hooks or by the person who approved it.
         status: How far the call is.
         rules: How the call may run, as its last preflight said.
+        revision: A digest of the tool that the last preflight has checked. The call runs only with
+            that tool. None before, and if nobody knows.
         effect_id: The effect that the call waits for: its preflight, or the tool itself. None when
             it waits for neither.
         timeout_id: The timer that stops the call, while it runs; None if there is none.
@@ -60,6 +62,7 @@ class CallState(Record, frozen=True, kw_only=True, omit_defaults=True):
     call: ToolCall
     status: CallStatus = CallStatus.NEW
     rules: RunRules = RunRules()
+    revision: str | None = None
     effect_id: EffectId | None = None
     timeout_id: EffectId | None = None
     detach_id: EffectId | None = None

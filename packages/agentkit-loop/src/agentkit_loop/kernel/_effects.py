@@ -91,11 +91,13 @@ class StartTool(_CallEffect, frozen=True, kw_only=True, tag="start_tool"):
         granted: The approvals that this call has, by itself or for the whole session.
         resume: The answers and the token of a tool that runs again because it stopped to ask;
             None for a tool that runs for the first time.
+        revision: Which tool may run; see `CallState.revision`.
         detaches: Whether the call may go on in the background, and so outlive the turn.
         started: In `State.out`: whether the tool has started; see `ToolStarted`.
     """
 
     resume: Resumption | None = None
+    revision: str | None = None
     detaches: bool = False
     started: bool = False
 

@@ -150,6 +150,8 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
             that the model is told of it. None before the first model call.
         added_tools: The names of tools that results have added to the offer, in that order.
         out: The effects that are not answered yet, by id, in the order in which they were asked.
+        seals: In a stored state: a digest of each call that was checked, by the id of the call.
+            Otherwise empty; see `persistence/_seals`.
     """
 
     version: int
@@ -180,6 +182,7 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     tools: dict[str, str] | None = None
     added_tools: tuple[str, ...] = ()
     out: dict[EffectId, AnsweredEffect] = field(default_factory=dict)
+    seals: dict[ToolCallId, str] = field(default_factory=dict)
 
     @property
     def pending_approvals(self) -> tuple[ApprovalRequest, ...]:

@@ -24,6 +24,12 @@ from agentkit_loop.kernel._effects import Effect, Emit, Yield
 from agentkit_loop.kernel._state import STATE_VERSION, State
 from agentkit_loop.kernel._status import Finished
 from agentkit_loop.persistence._records import LogEntry, Saved
+from agentkit_loop.persistence._seals import (
+    find_changed_call,
+    find_changed_report,
+    with_seals,
+    without_seals,
+)
 from agentkit_loop.persistence._upgrades import upgrade
 from agentkit_loop.persistence._validate import find_contradiction
 
@@ -48,7 +54,7 @@ class Head(Record, frozen=True, kw_only=True, omit_defaults=True):
 def encode_state(state: State) -> bytes:
     """Write a state as JSON, for `decode_state`."""
     plain = {"transcript": state.transcript.items, "retired_calls": sorted(state.retired_calls)}
-    return to_json(replace(state, **plain))
+    return to_json(replace(with_seals(state), **plain))
 
 
 def decode_state(data: bytes) -> State:
@@ -70,7 +76,7 @@ def encode_head(state: State, effects: Iterable[Effect], seq: int) -> bytes:
         seq: The number of the last envelope before those that they report.
     """
     reports = tuple(effect for effect in effects if isinstance(effect, (Emit, Yield)))
-    bare = replace(state, transcript=(), retired_calls=frozenset())
+    bare = replace(with_seals(state), transcript=(), retired_calls=frozenset())
     return to_json(Head(state=bare, reports=reports, seq=seq))
 
 
@@ -89,7 +95,11 @@ def decode_head(saved: Saved) -> Head:
         )
     whole = replace(head.state, transcript=transcript, retired_calls=retired)
     _restore_conversations(head.reports, transcript.items)
-    return Head(state=_require_consistent(whole), reports=head.reports, seq=head.seq)
+    state = _require_consistent(whole)
+    contradiction = find_changed_report(state, head.reports)
+    if contradiction is not None:
+        raise RecordError("session", f"it contradicts itself: {contradiction}")
+    return Head(state=state, reports=head.reports, seq=head.seq)
 
 
 def _restore_conversations(reports: Iterable[Report], items: tuple[Item, ...]) -> None:
@@ -105,10 +115,10 @@ def _restore_conversations(reports: Iterable[Report], items: tuple[Item, ...]) -
 
 
 def _require_consistent(state: State) -> State:
-    contradiction = find_contradiction(state)
+    contradiction = find_contradiction(state) or find_changed_call(state)
     if contradiction is not None:
         raise RecordError("state", f"it contradicts itself: {contradiction}")
-    return state
+    return without_seals(state)
 
 
 def _replay(log: Iterable[LogEntry]) -> tuple[Transcript, frozenset[ToolCallId]]:

@@ -27,6 +27,20 @@ _TAG: Final = "agentkit_tools_core.run"
 _MAX_ECHO: Final = 200
 
 
+class CheckedCall(Record, frozen=True, omit_defaults=True):
+    """What the check of a child call said; it is not checked again when the call is run again.
+
+    Attributes:
+        input: The arguments to run with; None if they are those of the call.
+        asked: The ids of the approvals that the call needs; empty if it needs none.
+        revision: The revision of the tool; None if there was none of that name.
+    """
+
+    input: dict[str, JsonValue] | None = None
+    asked: tuple[ApprovalId, ...] = ()
+    revision: str | None = None
+
+
 class ChildCall(Record, frozen=True, omit_defaults=True):
     """The record of one child call.
 
@@ -36,6 +50,7 @@ class ChildCall(Record, frozen=True, omit_defaults=True):
         result: The result; None while the call is not finished.
         token: The token of its suspension; None if it did not suspend.
         asked: The approvals that it waits for, if a denial ends it; otherwise empty.
+        checked: What its check said; None before the check, and for records of older versions.
     """
 
     name: str
@@ -43,6 +58,7 @@ class ChildCall(Record, frozen=True, omit_defaults=True):
     result: ToolResult | None = None
     token: JsonValue = None
     asked: tuple[ApprovalId, ...] = ()
+    checked: CheckedCall | None = None
 
 
 class RunRecord(Record, frozen=True, omit_defaults=True, tag=_TAG, tag_field="type"):
@@ -165,6 +181,10 @@ class Children:
         """Record the result of a call."""
         call = self._calls[at]
         self._calls[at] = ChildCall(call.name, call.input, result)
+
+    def note_check(self, at: int, checked: CheckedCall) -> None:
+        """Record what the check of a call said."""
+        self._calls[at] = replace(self._calls[at], checked=checked)
 
     def pause(self, at: int, suspension: Suspension) -> None:
         """Record that a call is suspended."""

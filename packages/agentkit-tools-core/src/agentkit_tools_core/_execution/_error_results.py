@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from msgspec.structs import replace
 
-from agentkit_core import ToolFailure, ToolResult
+from agentkit_core import ToolFailure, ToolResult, ToolSpec
 from agentkit_core.json import without_lone_surrogates
-from agentkit_tools_core._contract._outcome import error_result
+from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, ToolError, UnwritableOutput
 from agentkit_tools_core._outputs._convert import json_value_of
+
+_MAX_NAMES: Final = 50
 
 
 def failed_result(request: ToolInvocation, error: BaseException, *, started: bool) -> ToolResult:
@@ -34,6 +39,37 @@ def failed_result(request: ToolInvocation, error: BaseException, *, started: boo
     if isinstance(error, TimeoutError):
         failure = ToolFailure.TIMED_OUT
     return error_result(request.call_id, _describe(error), failure, started=started)
+
+
+def not_found_result(request: ToolInvocation, specs: Sequence[ToolSpec]) -> ToolResult:
+    """Make the result of a call of a tool that does not exist.
+
+    Args:
+        request: The call.
+        specs: The tools that there are.
+    """
+    names = [spec.name for spec in specs]
+    listed = ", ".join(names[:_MAX_NAMES])
+    if len(names) > _MAX_NAMES:
+        listed += f" and {len(names) - _MAX_NAMES} more"
+    available = f"The available tools are: {listed}." if listed else "There are no tools."
+    text = f"There is no tool named {request.name!r}. {available}"
+    return error_result(request.call_id, without_lone_surrogates(text), ToolFailure.NOT_FOUND)
+
+
+def too_deep_outcome(request: ToolInvocation, most: int) -> ToolOutcome:
+    """Make the outcome of a call that was made by too many calls within each other."""
+    text = f"{request.name!r} was not run: tools call each other more than {most} levels deep"
+    return ToolOutcome(error_result(request.call_id, text, ToolFailure.EXECUTION_FAILED))
+
+
+def replaced_outcome(request: ToolInvocation) -> ToolOutcome:
+    """Make the outcome of a call whose tool is not the one any more that it was checked for."""
+    text = (
+        f"{request.name} was not executed: the tool was changed after this call had been checked. "
+        f"Call it again if it is still needed."
+    )
+    return ToolOutcome(error_result(request.call_id, text, ToolFailure.PERMISSION_DENIED))
 
 
 def _log(tool: str, error: BaseException) -> None:

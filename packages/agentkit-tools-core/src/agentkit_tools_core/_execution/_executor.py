@@ -13,23 +13,35 @@ this call (cancelling, a keyboard interrupt) are not caught.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Final, cast
 
 from msgspec.structs import replace
 
-from agentkit_core import ApprovalId, ToolAnnotations, ToolCallId, ToolFailure, ToolResult, ToolSpec
-from agentkit_core.json import without_lone_surrogates
-from agentkit_tools_core._contract._child_calls import ChildCall
+from agentkit_core import (
+    ApprovalId,
+    ApprovalRequest,
+    ToolAnnotations,
+    ToolCallId,
+    ToolResult,
+    ToolSpec,
+)
+from agentkit_tools_core._contract._child_calls import CheckedCall, ChildCall
 from agentkit_tools_core._contract._context import ToolContext
-from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
+from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._permissions import Policy, default_policy
 from agentkit_tools_core._contract._request import ToolInvocation
+from agentkit_tools_core._contract._revision import tool_revision
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import UnstableArguments
-from agentkit_tools_core._execution._error_results import failed_result
+from agentkit_tools_core._execution._error_results import (
+    failed_result,
+    not_found_result,
+    replaced_outcome,
+    too_deep_outcome,
+)
 from agentkit_tools_core._execution._hooks import Block, Hooks, ToolFacts, ToolHook
 from agentkit_tools_core._execution._preflight import (
     Allowed,
@@ -38,7 +50,9 @@ from agentkit_tools_core._execution._preflight import (
     Verdict,
     bound_call,
     check_permissions,
+    denied_by_person,
     denied_result,
+    is_unjudged,
 )
 from agentkit_tools_core._execution._run import Run, ToThread
 from agentkit_tools_core._outputs._limits import OutputLimits
@@ -48,7 +62,6 @@ from agentkit_tools_core.sync import run_at_once
 
 MAX_DEPTH: Final = 16
 """How deeply tools may call each other."""
-_MAX_NAMES: Final = 50
 _BLOCKED: Final = "Tool execution was blocked"
 
 
@@ -159,8 +172,24 @@ class Executor:
         """Check whether a call may run; see `preflight`. Hooks may be asynchronous."""
         return await self._preflight(request, granted, in_loop=True)
 
+    def revision(self, name: str) -> str | None:
+        """Return a digest of a tool as it is now, for `run`; None if there is no such tool.
+
+        Read it before `preflight`: if the tool is replaced meanwhile, the call does not run.
+        """
+        try:
+            tool = self.source.get(name)
+            return None if tool is None else tool_revision(tool)
+        except Exception:
+            return None
+
     async def run(
-        self, request: ToolInvocation, context: ToolContext, *, to_thread: ToThread
+        self,
+        request: ToolInvocation,
+        context: ToolContext,
+        *,
+        to_thread: ToThread,
+        revision: str | None = None,
     ) -> ToolOutcome | Suspension:
         """Run a call on an event loop. Permissions are not checked again.
 
@@ -169,20 +198,22 @@ class Executor:
                 or changed by hooks.
             context: The context of the call.
             to_thread: Runs a sync tool in a worker thread.
+            revision: What `revision` said when the call was checked. If the tool is another one
+                now, the call does not run and has an error result. None runs any tool.
 
         Returns:
             The outcome, which may be an error, or a suspension if the call waits for a person.
         """
-        return await self._run(request, context, to_thread)
+        return await self._run(request, context, to_thread, revision)
 
     def run_blocking(
-        self, request: ToolInvocation, context: ToolContext
+        self, request: ToolInvocation, context: ToolContext, *, revision: str | None = None
     ) -> ToolOutcome | Suspension:
         """Run a call without an event loop; see `run`.
 
         An async tool cannot run without an event loop; its result is an error that says so.
         """
-        return run_at_once(self._run(request, context, None))
+        return run_at_once(self._run(request, context, None, revision))
 
     async def _preflight(
         self,
@@ -207,7 +238,7 @@ class Executor:
             verdict = check_permissions(self.policy, tool, call, granted)
         except UnstableArguments as error:
             # What nobody judges may run all the same; the tool converts the arguments itself.
-            if self._is_unjudged(tool, replace(request, input=error.input)):
+            if not self._hooks and is_unjudged(tool, replace(request, input=error.input)):
                 return _ALLOWED
             return Refused(failed_result(request, error, started=False))
         except Exception as error:
@@ -217,20 +248,12 @@ class Executor:
             return replace(verdict, input=new_input)
         return verdict or (_ALLOWED if new_input is None else Allowed(new_input))
 
-    def _is_unjudged(self, tool: Tool, call: ToolInvocation) -> bool:
-        """Whether no hook and no permission looks at a call."""
-        if self._hooks or tool.spec.annotations.needs_approval:
-            return False
-        try:
-            return not tool.permissions(call)
-        except Exception:
-            return False
-
     async def _run(
         self,
         request: ToolInvocation,
         context: ToolContext,
         to_thread: ToThread | None,
+        revision: str | None,
         *,
         depth: int = 0,
         parent: ToolCallId | None = None,
@@ -238,11 +261,34 @@ class Executor:
         tool = self._find(request)
         if isinstance(tool, ToolResult):
             return ToolOutcome(tool)
+        if revision is not None and tool_revision(tool) != revision:
+            return replaced_outcome(request)
 
         async def call(
-            child: ToolInvocation, known: ChildCall, to_thread: ToThread | None
+            child: ToolInvocation,
+            known: ChildCall,
+            to_thread: ToThread | None,
+            note_check: Callable[[CheckedCall], None],
         ) -> ToolOutcome | Suspension:
-            return await self._call(child, known, context, to_thread, depth + 1, request.call_id)
+            outcome = await self._check_child(
+                child, known, context, to_thread, depth + 1, request.call_id
+            )
+            if isinstance(outcome, ToolOutcome):
+                return outcome
+            checked, requests = outcome
+            note_check(checked)
+            if requests:
+                return Suspension(requests, known.token, takes_denials=True)
+            if checked.input is not None:
+                child = replace(child, input=checked.input)
+            return await self._run(
+                child,
+                context._for_child(known.token),
+                to_thread,
+                checked.revision,
+                depth=depth + 1,
+                parent=request.call_id,
+            )
 
         outcome = await Run(tool, request, context, to_thread, call).run()
         if isinstance(outcome, Suspension):
@@ -253,7 +299,7 @@ class Executor:
             outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
         return self.output_limits.apply(outcome, tool.spec, request)
 
-    async def _call(
+    async def _check_child(
         self,
         request: ToolInvocation,
         known: ChildCall,
@@ -261,61 +307,44 @@ class Executor:
         to_thread: ToThread | None,
         depth: int,
         parent: ToolCallId,
-    ) -> ToolOutcome | Suspension:
-        """Make a child call: check it and run it."""
+    ) -> ToolOutcome | tuple[CheckedCall, tuple[ApprovalRequest, ...]]:
+        """Check a child call, unless it was checked and all of its approvals were given.
+
+        Returns:
+            The outcome if it must not run; otherwise the check, and what a person has to approve.
+        """
         if depth > MAX_DEPTH:
-            text = (
-                f"{request.name!r} was not run: tools call each other more than {MAX_DEPTH} levels "
-                f"deep"
-            )
-            failure = ToolFailure.EXECUTION_FAILED
-            return ToolOutcome(error_result(request.call_id, text, failure))
-        for approval_id in known.asked:
+            return too_deep_outcome(request, MAX_DEPTH)
+        checked = known.checked
+        for approval_id in (*known.asked, *(() if checked is None else checked.asked)):
             if approval_id in context.denied:
-                return _denied_by_person(request, context.denied[approval_id])
+                return denied_by_person(request, context.denied[approval_id])
+        if checked is not None and context.approved.issuperset(checked.asked):
+            return checked, ()
+        revision = self.revision(request.name)
         verdict = await self._preflight(
             request, context.approved, in_loop=to_thread is not None, parent=parent
         )
-        match verdict:
-            case Refused(result=result):
-                return ToolOutcome(result)
-            case NeedsApproval(requests=requests):
-                for approval in requests:
-                    if approval.id in context.denied:
-                        return _denied_by_person(request, context.denied[approval.id])
-                return Suspension(requests, known.token, takes_denials=True)
-            case Allowed(input=changed):
-                if changed is not None:
-                    request = replace(request, input=changed)
-        child_context = context._for_child(known.token)
-        return await self._run(request, child_context, to_thread, depth=depth, parent=parent)
+        if isinstance(verdict, Refused):
+            return ToolOutcome(verdict.result)
+        requests = verdict.requests if isinstance(verdict, NeedsApproval) else ()
+        for approval in requests:
+            if approval.id in context.denied:
+                return denied_by_person(request, context.denied[approval.id])
+        asked = tuple(approval.id for approval in requests)
+        return CheckedCall(verdict.input, asked, revision), requests
 
     def _find(self, request: ToolInvocation) -> Tool | ToolResult:
         """Find the tool; return an error result if there is none, or if the source fails."""
         try:
-            return self.source.get(request.name) or self._not_found(request)
+            return self.source.get(request.name) or not_found_result(request, self.source.specs())
         except Exception as error:
             return failed_result(request, error, started=False)
-
-    def _not_found(self, request: ToolInvocation) -> ToolResult:
-        names = [spec.name for spec in self.source.specs()]
-        listed = ", ".join(names[:_MAX_NAMES])
-        if len(names) > _MAX_NAMES:
-            listed += f" and {len(names) - _MAX_NAMES} more"
-        available = f"The available tools are: {listed}." if listed else "There are no tools."
-        text = f"There is no tool named {request.name!r}. {available}"
-        return error_result(request.call_id, without_lone_surrogates(text), ToolFailure.NOT_FOUND)
 
 
 _ALLOWED: Final = Allowed()
 
 
 def _source_of(tools: Iterable[Tool] | ToolSource) -> ToolSource:
-    if callable(getattr(tools, "specs", None)):
-        return cast("ToolSource", tools)
-    return ToolRegistry(cast("Iterable[Tool]", tools))
-
-
-def _denied_by_person(request: ToolInvocation, reason: str | None) -> ToolOutcome:
-    text = f"Permission denied: {reason}" if reason else "Permission denied."
-    return ToolOutcome(denied_result(request, text))
+    is_source = callable(getattr(tools, "specs", None))
+    return cast("ToolSource", tools) if is_source else ToolRegistry(cast("Iterable[Tool]", tools))

@@ -13,7 +13,7 @@ from agentkit_core.json import without_lone_surrogates
 from agentkit_core.text import shorten_middle
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._approval import approval_request
-from agentkit_tools_core._contract._outcome import error_result
+from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
 from agentkit_tools_core._contract._permissions import (
     Ask,
     Deny,
@@ -83,6 +83,16 @@ def bound_call(tool: Tool, request: ToolInvocation) -> ToolInvocation:
     return request if normal is request.input else replace(request, input=normal)
 
 
+def is_unjudged(tool: Tool, call: ToolInvocation) -> bool:
+    """Whether a call needs no permission."""
+    if tool.spec.annotations.needs_approval:
+        return False
+    try:
+        return not tool.permissions(call)
+    except Exception:
+        return False
+
+
 def check_permissions(
     policy: Policy, tool: Tool, request: ToolInvocation, granted: Collection[ApprovalId]
 ) -> Refused | NeedsApproval | None:
@@ -120,6 +130,12 @@ def denied_result(request: ToolInvocation, text: str) -> ToolResult:
     """Make the error result of a call that was denied."""
     clean = without_lone_surrogates(text)
     return error_result(request.call_id, clean, ToolFailure.PERMISSION_DENIED)
+
+
+def denied_by_person(request: ToolInvocation, reason: str | None) -> ToolOutcome:
+    """Make the outcome of a call that a person denied."""
+    text = f"Permission denied: {reason}" if reason else "Permission denied."
+    return ToolOutcome(denied_result(request, text))
 
 
 def _permission_to_run(request: ToolInvocation) -> PermissionRequest:

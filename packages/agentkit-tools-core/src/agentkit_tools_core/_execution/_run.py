@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from inspect import isawaitable, iscoroutine
 from typing import Any, Final, Protocol, TypeVar
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from agentkit_core import JsonValue, ToolFailure, ToolResult
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._child_calls import (
+    CheckedCall,
     ChildCall,
     ChildCallsDiffer,
     Children,
@@ -48,9 +50,11 @@ class ToThread(Protocol):
 
 
 CallChild = Callable[
-    [ToolInvocation, ChildCall, ToThread | None], Coroutine[Any, Any, ToolOutcome | Suspension]
+    [ToolInvocation, ChildCall, ToThread | None, Callable[[CheckedCall], None]],
+    Coroutine[Any, Any, ToolOutcome | Suspension],
 ]
-"""Checks and runs a child call. Without a `ToThread` it never suspends."""
+"""Checks and runs a child call, and hands on what the check said. Without a `ToThread` it never
+suspends."""
 
 
 class _Pending(Record, frozen=True):
@@ -200,7 +204,8 @@ class Run:
         at, request, known = self._children.begin(name, arguments)
         if known.result is not None:
             return known.result
-        outcome = await self._call_child(request, known, to_thread)
+        note_check = partial(self._children.note_check, at)
+        outcome = await self._call_child(request, known, to_thread, note_check)
         if isinstance(outcome, Suspension):
             self._children.pause(at, outcome)
             # The executor makes a denial the result of the child call.

@@ -79,6 +79,11 @@ class SchemaTool:
         """Whether a sync function runs on the thread of the event loop."""
         return self._inline
 
+    @property
+    def implementation(self) -> Callable[..., Any]:
+        """The function."""
+        return self._function
+
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Return the permissions that the call needs; empty if it needs none."""
         return () if self._propose is None else tuple(self._propose(request))

@@ -38,6 +38,10 @@ class _RenamedTool:
     def inline(self) -> bool:
         return self._tool.inline
 
+    @property
+    def implementation(self) -> Tool:
+        return self._tool
+
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         return self._tool.permissions(replace(request, name=self._name))
 

@@ -105,6 +105,7 @@ def _ready_call(draft: Draft, answer: PreflightAllowed | PreflightAsked) -> Call
         status=CallStatus.READY,
         call=part if answer.input is None else replace(part, input=answer.input),
         effect_id=None,
+        revision=answer.revision,
         rules=replace(
             rules,
             exclusive=rules.exclusive or alone,

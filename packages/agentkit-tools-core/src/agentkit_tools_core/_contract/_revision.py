@@ -1,0 +1,170 @@
+"""Revisions of tools: they tell whether a tool is still the one that was there before.
+
+    across processes   `tool_revision`: a digest of the spec and of the code of the tool
+    in one process     `is_same_tool`: the object too, with what a function has bound
+
+A call that was checked, and perhaps approved, runs only with the tool that it was checked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Final, Protocol, runtime_checkable
+
+from agentkit_core.json import canonical_json
+from agentkit_tools_core._contract._tool import Tool
+
+_DIGEST_LENGTH: Final = 16
+_MAX_DEPTH: Final = 8
+"""How far functions are followed that other functions call by their closure."""
+
+
+@runtime_checkable
+class RevisedTool(Protocol):
+    """A tool that says itself which version of it this is: optional, beside `Tool`.
+
+    Without it, the code of the tool's function or of its class stands for the version.
+    """
+
+    @property
+    def revision(self) -> str:
+        """A text that is equal in all processes, and differs if a call would do something else."""
+        ...
+
+
+@runtime_checkable
+class WrappingTool(Protocol):
+    """A tool that passes calls on to another tool or function: optional, beside `Tool`."""
+
+    @property
+    def implementation(self) -> Any:
+        """The tool or the function that does the work."""
+        ...
+
+
+def tool_revision(tool: Tool) -> str:
+    """Return a digest of what a tool is: 16 hexadecimal digits, equal in all processes.
+
+    It covers the spec, and the `revision` of a `RevisedTool` or else the code. Other releases of
+    Python compile the same code to something else.
+
+    Raises:
+        TypeError: The spec of the tool is not JSON.
+    """
+    digest = sha256(canonical_json(tool.spec))
+    for text in _describe_tool(tool):
+        digest.update(text.encode("utf-8", "backslashreplace"))
+        digest.update(b"\0")
+    return digest.hexdigest()[:_DIGEST_LENGTH]
+
+
+def is_same_tool(first: Any, second: Any, depth: int = 0) -> bool:
+    """Whether two tools or functions of one process do the same.
+
+    They are the same object, or the same code with the same bound objects.
+    """
+    first, second = _implementation_of(first), _implementation_of(second)
+    if first is second:
+        return True
+    if type(first) is not type(second) or depth > _MAX_DEPTH:
+        return False
+    if isinstance(first, MethodType):
+        if first.__self__ is not second.__self__:
+            return False
+        return is_same_tool(first.__func__, second.__func__, depth + 1)
+    if isinstance(first, partial):
+        parts = ((first.func, second.func), *zip(first.args, second.args, strict=False))
+        if len(first.args) != len(second.args) or first.keywords.keys() != second.keywords.keys():
+            return False
+        named = ((value, second.keywords[name]) for name, value in first.keywords.items())
+        return all(_is_same_value(*pair, depth + 1) for pair in (*parts, *named))
+    if not isinstance(first, FunctionType) or first.__code__ is not second.__code__:
+        return False
+    ours, theirs = _cells(first), _cells(second)
+    return len(ours) == len(theirs) and all(
+        _is_same_value(a, b, depth + 1) for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def _is_same_value(first: Any, second: Any, depth: int) -> bool:
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, (str, int, float, bytes)):
+        return bool(first == second)
+    return is_same_tool(first, second, depth)
+
+
+def _implementation_of(tool: Any) -> Any:
+    while not isinstance(tool, type) and isinstance(tool, WrappingTool):
+        tool = tool.implementation
+    return tool
+
+
+def _describe_tool(tool: Any) -> Iterator[str]:
+    while True:
+        if isinstance(tool, RevisedTool):
+            yield tool.revision
+            return
+        if not isinstance(tool, WrappingTool):
+            break
+        tool = tool.implementation
+    if callable(tool) and not hasattr(type(tool), "invoke"):
+        yield from _describe(tool, 0)
+    else:
+        yield from _describe(type(tool).invoke, 0)
+        yield _name_of(type(tool))
+
+
+def _describe(function: Any, depth: int) -> Iterator[str]:
+    """Describe the code of a function, and of the functions that it has bound."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(function, partial):
+        yield "partial"
+        for bound in (function.func, *function.args, *function.keywords.values()):
+            yield from _describe(bound, depth + 1)
+        return
+    if isinstance(function, (MethodType, staticmethod, classmethod)):
+        function = function.__func__
+    if not isinstance(function, FunctionType):
+        call = getattr(type(function), "__call__", None)  # noqa: B004
+        yield _name_of(type(function))
+        if isinstance(call, FunctionType):
+            yield from _describe(call, depth + 1)
+        return
+    yield _name_of(function)
+    yield from _describe_code(function.__code__)
+    for bound in _cells(function):
+        if isinstance(bound, (FunctionType, MethodType, partial)):
+            yield from _describe(bound, depth + 1)
+
+
+def _describe_code(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield " ".join(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _describe_code(constant)
+        elif isinstance(constant, frozenset):
+            yield repr(sorted(map(repr, constant)))
+        else:
+            yield repr(constant)
+
+
+def _cells(function: FunctionType) -> list[Any]:
+    contents: list[Any] = []
+    for cell in function.__closure__ or ():
+        try:
+            contents.append(cell.cell_contents)
+        except ValueError:  # not set yet
+            contents.append(None)
+    return contents
+
+
+def _name_of(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
