@@ -20,6 +20,7 @@ from agentkit_loop.kernel import (
     Submit,
     step,
 )
+from agentkit_loop.kernel._effects import Persist
 from agentkit_loop.persistence._records import LogEntry, Saved
 from agentkit_loop.persistence._snapshot import decode_head, encode_head
 from support.rig import Rig
@@ -99,8 +100,8 @@ def test_a_head_and_its_log_make_the_whole_state() -> None:
     rig.mutated(Item.user("summary")).answer("b")
     log: list[LogEntry] = []
     for effect in rig.effects:
-        if type(effect).__name__ == "Persist":
-            log.append(LogEntry(effect.revision, effect.items, effect.rewrite))  # type: ignore[union-attr]
+        if isinstance(effect, Persist):
+            log.append(LogEntry(effect.revision, effect.items, effect.rewrite))
     first = LogEntry(1, (Item.user("hi"),))
 
     saved = Saved(1, encode_head(rig.state, (), 9), (first, *log))
