@@ -142,6 +142,7 @@ class Session(Conversation):
                         yield envelopes.popleft().event
                     if is_done:
                         return
+                    await driver.look_for_cancellation()
                     await driver.release()
                     status = engine.take_status()
                     if status is None and engine.is_at_work:
@@ -180,6 +181,7 @@ class Session(Conversation):
             SessionClosed: The session is over.
         """
         with self._access.work("next"):
+            self._driver.cancellation.begin_work()
             while (status := await self._driver.next()) is None:
                 self._access.post(Continue())
             return status

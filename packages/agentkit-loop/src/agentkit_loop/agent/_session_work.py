@@ -59,6 +59,7 @@ class SessionWork:
         """
         on_approval = self._on_approval
         with self._access.work(action):
+            self._driver.cancellation.begin_work()
             if on_approval is None or not _is_async(on_approval):
                 yield
                 return
@@ -119,6 +120,7 @@ class SessionWork:
             decision = await driver.wait_for_approval(
                 request, decide_approval(self._on_approval, request)
             )
+            await driver.cancellation.raise_if_requested()
         except BaseException:  # the host's task is cancelled, and with it the turn
             await driver.give_up()
             raise

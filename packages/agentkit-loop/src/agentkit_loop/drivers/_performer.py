@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Any, Final
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 from agentkit_core.provider import ModelEvent
+from agentkit_loop.drivers._cancellation import Cancellation
 from agentkit_loop.drivers._effect_results import (
     failed_response,
     interrupted_answer,
@@ -55,12 +57,14 @@ class Performer:
         model: The session with the model.
 
     Attributes:
+        cancellation: Whether the host has cancelled the work.
         reading: The response that is being read; None if none is.
     """
 
-    __slots__ = ("_engine", "_model", "_retired", "_saver", "_scopes", "reading")
+    __slots__ = ("_engine", "_model", "_retired", "_saver", "_scopes", "cancellation", "reading")
 
     def __init__(self, engine: Engine, saver: Saver, model: ModelSession) -> None:
+        self.cancellation = Cancellation()
         self.reading: Reading | None = None
         self._engine = engine
         self._saver = saver
@@ -83,18 +87,21 @@ class Performer:
         engine, answer = self._engine, None
         if not engine.is_wanted(effect.id):
             return None
+        await self.cancellation.raise_if_requested()
+        began = perf_counter()
         with anyio.CancelScope() as scope:
             self._scopes[effect.id] = scope
             try:
                 answer = await _PERFORM[type(effect)](self, effect)
             except anyio.get_cancelled_exc_class() as error:
-                if is_cancelled():
+                if self.cancellation.is_requested:
                     raise
                 # Code that waits for a cancelled task would end its host as if it were cancelled.
                 text = f"{type(effect).__name__} was cancelled from within"
                 raise RuntimeError(text) from error
             finally:
                 del self._scopes[effect.id]
+        await self.cancellation.raise_if_requested(since=began)
         return answer if engine.is_wanted(effect.id) else None
 
     async def read_on(self, reading: Reading) -> Input | None:
@@ -104,13 +111,15 @@ class Performer:
             The answer to the model call at the response's end; None before, and if the call was
             aborted.
         """
+        answer, began = None, perf_counter()
         with anyio.CancelScope() as scope:
             self._scopes[reading.effect.id] = scope
             try:
-                return await self._read(reading)
+                answer = await self._read(reading)
             finally:
                 del self._scopes[reading.effect.id]
-        return None
+        await self.cancellation.raise_if_requested(since=began)
+        return answer
 
     def stop(self, effect_id: EffectId) -> None:
         """Cancel an effect if it is being performed."""
@@ -138,6 +147,7 @@ class Performer:
         await _close_stream(reading)
         answer = end_of_response(engine, reading)
         if engine.hooks.has_response_hooks:
+            await self.cancellation.raise_if_requested()
             return await engine.hooks.review_response(answer, engine.state)
         return answer
 
@@ -168,6 +178,8 @@ class Performer:
         return await engine.hooks.run(effect, engine.state, engine.executor)
 
     async def _call_model(self, effect: CallModel) -> Input | None:
+        # A model that never waits would keep the event loop from noticing deadlines.
+        await anyio.lowlevel.checkpoint()
         self.reading = Reading(effect, self._engine.turn_id)
         return await self._read(self.reading)
 
@@ -184,7 +196,9 @@ class Performer:
                 await self._saver.flush()
                 if not engine.is_wanted(effect.id):
                     return None
-            context = engine.tools.context(effect)
+            context = engine.tools.context(
+                effect, is_host_cancelled=lambda: self.cancellation.is_requested
+            )
             outcome = await engine.executor.run(
                 context.request,
                 context,
@@ -193,7 +207,7 @@ class Performer:
             )
         except anyio.get_cancelled_exc_class():
             # A tool that waits for a task that is cancelled ends as if it were cancelled itself.
-            if is_cancelled():
+            if self.cancellation.is_requested:
                 raise
             return interrupted_answer(effect)
         engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
@@ -203,17 +217,6 @@ class Performer:
         clock = self._engine.clock
         await clock.sleep((effect.at - clock.now_ms()) / 1000)
         return TimerFired(effect.id)
-
-
-def is_cancelled() -> bool:
-    """Whether the running task is to end, by a cancel scope or by asyncio's own means."""
-    if anyio.get_current_task().has_pending_cancellation():
-        return True
-    asyncio: Any = sys.modules.get("asyncio")
-    try:
-        return asyncio is not None and asyncio.current_task().cancelling() > 0
-    except RuntimeError:  # trio runs
-        return False
 
 
 async def _close_stream(reading: Reading) -> None:

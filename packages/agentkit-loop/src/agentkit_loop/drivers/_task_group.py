@@ -282,6 +282,7 @@ class TaskGroupRunner:
                     break
                 request = requests[0]
                 decision = await self.open_approval.wait(request, ask_host(request))
+                await self._performer.cancellation.raise_if_requested()
                 if decision is not None and request in self._engine.state.pending_approvals:
                     self._engine.feed(Resolve(request.id, decision, request.call.id))
                 if self._engine.outbox:

@@ -106,13 +106,20 @@ class ToolRuns:
             metadata=effect.call.metadata,
         )
 
-    def context(self, effect: StartTool) -> ToolContext:
-        """Build the context of a call that is about to run."""
+    def context(
+        self, effect: StartTool, *, is_host_cancelled: Callable[[], bool] = lambda: False
+    ) -> ToolContext:
+        """Build the context of a call that is about to run.
+
+        Args:
+            effect: The call.
+            is_host_cancelled: Whether the task in which it is called is to end; from any thread.
+        """
         resume = effect.resume or _FIRST_RUN
         return ToolContext(
             self.invocation(effect),
             progress=lambda message, data: self._post(ToolProgressed(effect.id, message, data)),
-            cancelled=lambda: effect.id not in self._state().out,
+            cancelled=lambda: effect.id not in self._state().out or is_host_cancelled(),
             dependencies={TurnBudget: self._budget.share(effect.call.id), **self._dependencies},
             approved=effect.granted,
             answers=resume.answers,

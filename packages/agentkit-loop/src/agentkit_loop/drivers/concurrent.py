@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop.drivers._background_group import BackgroundGroup
+from agentkit_loop.drivers._cancellation import Cancellation
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._performer import Performer
 from agentkit_loop.drivers._saver import Saver
@@ -54,6 +55,11 @@ class ConcurrentDriver:
         self._runner = TaskGroupRunner(self.engine, self._performer, self._saver, background)
         self.engine.runner = self._runner
 
+    @property
+    def cancellation(self) -> Cancellation:
+        """Whether the host has cancelled the work."""
+        return self._performer.cancellation
+
     def use_model(self, model: ModelSession) -> None:
         """Call another model from the next model call on."""
         self._performer.use_model(model)
@@ -85,10 +91,17 @@ class ConcurrentDriver:
             await self.release()
             if engine.outbox:
                 await self._finish(self._saver.flush())
+            await self.look_for_cancellation()
             status = engine.take_status()
             if status is not None or not engine.is_at_work:
                 return status
             await self.advance()
+
+    async def look_for_cancellation(self) -> None:
+        """Give up the turn if the host has cancelled the present task, even if that was caught."""
+        self.cancellation.change_task()
+        if self.cancellation.is_requested:
+            await self._finish(self.cancellation.raise_if_requested())
 
     async def advance(self) -> None:
         """Work until something has ended or, if the engine stops after reads, after one read.

@@ -280,6 +280,7 @@ class ToolContext:
         Raises:
             RuntimeError: No executor runs this context, or its call is over.
             TypeError: The arguments are not JSON.
+            ToolError: This call was cancelled, so it begins no other one.
             ToolSuspended: The child waits for a person; do not catch it.
         """
         return await self._children().call(name, arguments)

@@ -32,7 +32,7 @@ from agentkit_tools_core._contract._suspension import (
     suspension_in,
 )
 from agentkit_tools_core._contract._tool import Tool
-from agentkit_tools_core._errors import UnstableArguments
+from agentkit_tools_core._errors import ToolError, UnstableArguments
 from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._execution._preflight import bound_call
 from agentkit_tools_core._outputs._convert import outcome_of
@@ -200,6 +200,11 @@ class Run:
             raise RuntimeError(
                 f"the call of {self._request.name!r} has ended; a context can call tools only "
                 f"during its call"
+            )
+        if self._context.cancelled:
+            raise ToolError(
+                f"{name} was not called: the call of {self._request.name} was cancelled",
+                failure=ToolFailure.INTERRUPTED,
             )
         at, request, known = self._children.begin(name, arguments)
         if known.result is not None:
