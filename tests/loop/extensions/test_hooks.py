@@ -12,6 +12,7 @@ from agentkit_loop import (
     Agent,
     EndTurn,
     Hook,
+    LoopConfig,
     RetryAnswer,
     RunFacts,
     TurnEnd,
@@ -169,17 +170,50 @@ async def test_what_came_of_an_answer_survives_a_hook_that_fails() -> None:
     assert result.partial.text == "precious"
 
 
-async def test_a_finish_hook_that_fails_lets_the_turn_end(
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize(
+    ("point", "answer"),
+    [
+        ("before_request", ValueError("held back by the check")),
+        ("before_request", True),
+        ("after_response", ValueError("held back by the check")),
+        ("after_response", False),
+        ("after_response", RetryAnswer(())),
+        ("after_response", RetryAnswer((Item.assistant("Take this."),))),
+        ("before_finish", ValueError("held back by the check")),
+        ("before_finish", True),
+        ("before_finish", False),
+        ("before_finish", "no"),
+        ("before_finish", [Item.assistant("Take this.")]),
+        ("before_finish", ["no"]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("driver", ["concurrent", "blocking"])
+async def test_vl24_a_check_that_fails_has_not_passed(
+    point: str, answer: object, driver: str
 ) -> None:
-    class Broken(Hook):
-        def before_finish(self, answer: Item, facts: RunFacts, /) -> None:
-            raise RuntimeError("no")
+    class Guard(Hook):
+        pass
 
-    result = await Agent(model=ScriptedModel("ok"), hooks=[Broken()]).run("go")
+    def guard(*_: Any) -> object:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
-    assert result.end is TurnEnd.COMPLETED
-    assert "before the end of a turn" in caplog.text
+    setattr(Guard, point, guard)
+    agent = Agent(
+        model=ScriptedModel("the secret is 42", "never"),
+        hooks=[Guard()],
+        config=LoopConfig(keep_failed=True),
+    )
+    result = agent.run_blocking("go") if driver == "blocking" else await agent.run("go")
+
+    assert result.end is TurnEnd.ERROR
+    problem = result.error or (result.failure.message if result.failure else "")
+    assert "hook" in problem
+    assert result.model_calls < 2
+    if point == "after_response":
+        assert result.text == ""
 
 
 async def test_a_response_hook_may_not_change_which_tools_are_called() -> None:

@@ -19,6 +19,10 @@ class TurnEnd(StringEnum):
     """The last response was cut off, by the output limit or the context window."""
     BLOCKED = "blocked"
     """A content filter, or the model itself, refused."""
+    EMPTY = "empty"
+    """The model answered with nothing, twice in a row: no text, no file and no tool call. The empty
+    answers are not in the transcript (`TurnResult.partial` has the last one), so the turn can be
+    continued."""
     LIMIT = "limit"
     """A limit of the run was reached; see `TurnResult.limit`."""
     CANCELLED = "cancelled"
@@ -51,7 +55,7 @@ class TurnResult(Record, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         limit: The name of the limit that was reached, such as `max_model_calls`; None if none was.
         failure: How the last model call failed; None unless one ended the turn.
         error: What went wrong outside of model calls; None if nothing did.
-        partial: What came of the response that failed; None unless one ended the turn.
+        partial: What came of the response that failed or was empty; None unless one ended the turn.
     """
 
     turn_id: TurnId

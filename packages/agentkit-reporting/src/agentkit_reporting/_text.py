@@ -52,6 +52,7 @@ _MOST_OF_A_SUMMARY: Final = 10_000
 _ENDS: Final[Mapping[TurnEnd, str]] = {
     TurnEnd.MAX_TOKENS: "the answer reached a limit on its length",
     TurnEnd.BLOCKED: "a content filter or the model refused to answer",
+    TurnEnd.EMPTY: "the model answered with nothing, twice",
     TurnEnd.CANCELLED: "cancelled",
 }
 

@@ -144,7 +144,7 @@ class HookRunner:
                 retryable=False,
             )
             failed = replace(answer.response, failure=failure)
-            return ModelFailed(answer.effect_id, failed)
+            return ModelFailed(answer.effect_id, failed, is_rejected=True)
         return ModelResponded(answer.effect_id, response, items)
 
     async def _prepare_with_hooks(
@@ -167,12 +167,8 @@ class HookRunner:
         try:
             return FinishChecked(effect.id, await self.hooks.before_finish(answer, facts))
         except Exception as error:
-            import logging  # slow to import, and a run without a fault does not need it
-
-            logging.getLogger("agentkit_loop").error(
-                "a hook before the end of a turn failed; the turn ends", exc_info=error
-            )
-            return FinishChecked(effect.id)
+            text = _error_text("a hook before the end of the turn", error)
+            return FinishChecked(effect.id, error=text)
 
     def _digests_of(self, request: ModelRequest) -> dict[str, str]:
         # The executor returns the same specs until something changes, and digests are costly.

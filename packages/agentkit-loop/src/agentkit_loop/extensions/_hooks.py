@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
-from agentkit_core import Item, ModelRequest, ModelResponse, SessionId, TurnId, Usage
+from agentkit_core import Item, ItemKind, ModelRequest, ModelResponse, SessionId, TurnId, Usage
 from agentkit_core.values import Record
 from agentkit_loop.kernel._state import State
 from agentkit_tools_core import ToolHook
@@ -169,14 +169,15 @@ class Hooks:
 
         Raises:
             ValueError: A hook changed which tools are called.
-            TypeError: A hook returned something else than a response, `RetryAnswer` or None.
+            TypeError: A hook returned something else than a response, `RetryAnswer` with items for
+                the model, or None.
             Exception: What a hook raised.
         """
         calls = [(call.id, call.name) for call in response.item.tool_calls]
         for hook in self.response:
             answer = await await_if_needed(hook(response, facts))
             if isinstance(answer, RetryAnswer):
-                return response, answer.items
+                return response, _require_items(answer.items, "RetryAnswer", at_least=1)
             if answer is not None:
                 response = _require(answer, ModelResponse)
         if [(call.id, call.name) for call in response.item.tool_calls] != calls:
@@ -190,11 +191,14 @@ class Hooks:
         """Call the hooks before the end of a turn, and return the items of all of them.
 
         Raises:
+            TypeError: A hook returned something else than items or None.
             Exception: What a hook raised.
         """
         items: list[Item] = []
         for hook in self.finish:
-            items += await await_if_needed(hook(answer, facts)) or ()
+            answer_of_hook: Any = await await_if_needed(hook(answer, facts))
+            if answer_of_hook is not None:
+                items += _require_items(answer_of_hook, "before_finish")
         return tuple(items)
 
 
@@ -209,3 +213,18 @@ def _require(answer: Any, kind: type) -> Any:
             f"a hook returned {type(answer).__name__}; it has to return {kind.__name__} or None"
         )
     return answer
+
+
+def _require_items(answer: Any, what: str, *, at_least: int = 0) -> tuple[Item, ...]:
+    items = answer if isinstance(answer, (list, tuple)) else None
+    if items is None or len(items) < at_least or not all(map(_is_for_models, items)):
+        raise TypeError(
+            f"{what} got {answer!r}; use a list of items for the model, such as "
+            f'[Item.user("Say why.")]'
+        )
+    return tuple(items)
+
+
+def _is_for_models(item: Any) -> bool:
+    # A model answers neither its own answers nor a tool item that belongs to no call.
+    return isinstance(item, Item) and item.kind not in (ItemKind.ASSISTANT, ItemKind.TOOL)

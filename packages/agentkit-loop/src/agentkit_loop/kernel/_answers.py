@@ -73,10 +73,12 @@ class ModelFailed(_Answer, frozen=True, tag="model_failed"):
         effect_id: The effect that this answers.
         response: What came before the failure, with its `failure` set.
         jitter: A random number between 0 and 1, which varies the wait before the next attempt.
+        is_rejected: Whether a hook failed to check the response, so that it is never kept.
     """
 
     response: ModelResponse
     jitter: float = 1.0
+    is_rejected: bool = False
 
 
 class PreflightAllowed(_Answer, frozen=True, tag="preflight_allowed"):
@@ -206,9 +208,11 @@ class FinishChecked(_Answer, frozen=True, tag="finish_checked"):
     Attributes:
         effect_id: The effect that this answers.
         items: What the model is told instead of ending the turn; empty lets it end.
+        error: Which hook failed and how, so that the turn ends as an error; None if none did.
     """
 
     items: tuple[Item, ...] = ()
+    error: str | None = None
 
 
 class EffectLost(_Answer, frozen=True, tag="effect_lost"):

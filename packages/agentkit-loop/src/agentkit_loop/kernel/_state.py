@@ -64,6 +64,7 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
         prepared: Whether the driver still has the request of that attempt, so that a retry need not
             prepare it again.
         resumed: Whether the last item is an answer that the provider wants to continue.
+        empty_answers: How many answers in a row had nothing in them; they are not appended.
         tools_closed: Whether the model is called without tools, because it may call no more.
         usage: What the turn has used so far, including its tools.
         unreported: Whether an answer came without token counts.
@@ -85,6 +86,7 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
     called: bool = False
     prepared: bool = False
     resumed: bool = False
+    empty_answers: int = 0
     tools_closed: bool = False
     usage: Usage = Usage()
     unreported: bool = False

@@ -9,12 +9,15 @@ from msgspec.structs import replace
 
 from agentkit_core import (
     FailureKind,
+    File,
     FinishReason,
     Item,
     ItemKind,
+    Media,
     ModelResponse,
     ProviderFailure,
     Reasoning,
+    Structured,
     ToolCall,
     Usage,
 )
@@ -40,6 +43,7 @@ from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import (
     continue_or_finish,
     end_turn,
+    has_more_input,
     next_model_call,
     start_attempt,
 )
@@ -48,6 +52,8 @@ _ENDS: Final = {
     FinishReason.MAX_TOKENS: TurnEnd.MAX_TOKENS,
     FinishReason.BLOCKED: TurnEnd.BLOCKED,
 }
+_MAX_EMPTY_ANSWERS: Final = 1
+"""After how many empty answers in a row the model is asked again."""
 
 
 def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
@@ -70,6 +76,9 @@ def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
         unreported=turn.unreported or is_unreported(usage),
         unpriced=turn.unpriced or is_unpriced(usage),
     )
+    if _is_empty(item, reason):
+        return _go_on_after_nothing(draft, item, answer.retry_items)
+    draft.set_turn(empty_answers=0)
     draft.append(item)
     if item.tool_calls:
         if answer.retry_items:
@@ -80,13 +89,58 @@ def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
     # that limit.
     draft.set_turn(tools_closed=False)
     if answer.retry_items:
-        draft.append_steer()
-        append_hook_items(draft, answer.retry_items)
-        return next_model_call(draft, MutationPoint.CONTINUE)
+        return _ask_with(draft, answer.retry_items)
     if reason is FinishReason.TOOL_CALL:
         draft.diagnose("the finish reason is tool_call, but the answer has no tool call")
     end = _ENDS.get(reason, TurnEnd.COMPLETED)
     return continue_or_finish(draft, end, is_paused=reason is FinishReason.PAUSED)
+
+
+def _is_empty(item: Item, reason: FinishReason) -> bool:
+    """Whether an answer that would complete the turn has nothing in it that anybody can read."""
+    if item.tool_calls or reason in _ENDS or reason is FinishReason.PAUSED:
+        return False
+    return not _has_content(item)
+
+
+def _has_content(item: Item) -> bool:
+    return bool(item.text.strip()) or any(
+        isinstance(part, Media | File | Structured) for part in item.parts
+    )
+
+
+def _continues_content(draft: Draft) -> bool:
+    """Whether the answer continues one that the provider has paused, and that has content."""
+    for earlier in reversed(draft.transcript.items) if draft.turn.resumed else ():
+        if earlier.finish_reason is not FinishReason.PAUSED:
+            break
+        if _has_content(earlier):
+            return True
+    return False
+
+
+def _go_on_after_nothing(draft: Draft, item: Item, retry_items: tuple[Item, ...]) -> Phase:
+    """Ask the model again after an empty answer, which is not appended; give up after the second.
+
+    Providers refuse empty assistant items, and an answer follows nothing but what it answers.
+    """
+    turn = draft.turn
+    draft.set_turn(tools_closed=False, empty_answers=turn.empty_answers + 1)
+    if retry_items or has_more_input(draft):
+        return _ask_with(draft, retry_items)
+    if _continues_content(draft):
+        return continue_or_finish(draft, TurnEnd.COMPLETED)
+    if turn.empty_answers >= _MAX_EMPTY_ANSWERS:
+        return end_turn(draft, TurnEnd.EMPTY, partial=item)
+    draft.diagnose("the model answered with nothing; it is asked again")
+    return next_model_call(draft, MutationPoint.CONTINUE, resumed=turn.resumed)
+
+
+def _ask_with(draft: Draft, items: tuple[Item, ...]) -> Phase:
+    """Call the model again with steering and what hooks tell it."""
+    draft.append_steer()
+    append_hook_items(draft, items)
+    return next_model_call(draft, MutationPoint.CONTINUE)
 
 
 def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
@@ -101,7 +155,8 @@ def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
         )
     if failure is None or wait_s is None:
         item = _without_calls(response.item)
-        if draft.config.keep_failed and item.parts and item.kind is ItemKind.ASSISTANT:
+        is_kept = draft.config.keep_failed and not answer.is_rejected
+        if is_kept and item.parts and item.kind is ItemKind.ASSISTANT:
             draft.append(item)
         return end_turn(draft, TurnEnd.ERROR, failure=failure, partial=response.item)
     call = turn.model_calls + 1

@@ -16,11 +16,13 @@ from agentkit_loop.kernel._turns import end_turn, has_more_input, next_model_cal
 
 
 def on_finish_checked(draft: Draft, answer: FinishChecked) -> Phase:
-    """End the turn, or continue with what the hooks tell the model.
+    """End the turn, or continue with what the hooks tell the model; a failed check is an error.
 
     Steering and notices that came meanwhile go first; otherwise this turn would lose them.
     """
     draft.set_turn(effect_id=None)
+    if answer.error is not None:
+        return end_turn(draft, TurnEnd.ERROR, error=answer.error)
     if not answer.items and not has_more_input(draft):
         return end_turn(draft, TurnEnd.COMPLETED)
     draft.append_steer()
