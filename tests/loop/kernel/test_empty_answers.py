@@ -11,7 +11,6 @@ from agentkit_core import (
     Custom,
     FinishReason,
     InlineBytes,
-    Item,
     Media,
     Modality,
     ModelRequest,

@@ -1,6 +1,7 @@
 """agentkit-loop: agents and their sessions, on a loop that is a pure step function."""
 
 from agentkit_loop._errors import (
+    AgentsTooDeep,
     ApprovalRequiredError,
     InvalidResultType,
     NoResult,
@@ -107,6 +108,7 @@ __all__ = [
     "NoResult",
     "NothingToContinue",
     "ReporterFailed",
+    "AgentsTooDeep",
     "SessionClosed",
     "TurnNotCompleted",
     "TurnRunning",

@@ -10,6 +10,7 @@
     ├── NoResult               a turn ended without a valid value of the requested type
     ├── TurnNotCompleted       a turn whose text was streamed was not completed
     ├── InvalidResultType      a type cannot be the type of a result
+    ├── AgentsTooDeep          agents run each other as tools, more deeply than is allowed
     ├── SessionClosed          the session is over
     ├── WrongModelForm         the model cannot be used in this kind of session
     └── WrongStoreForm         the store cannot be used in this kind of session
@@ -162,6 +163,21 @@ class TurnNotCompleted(AgentkitError):
             f"the whole answer, and `turn` has everything that it produced"
         )
         self.turn = turn
+
+
+class AgentsTooDeep(AgentkitError):
+    """Agents run each other as tools, more deeply than their configuration allows.
+
+    Attributes:
+        limit: How many runs may stand around one of this agent.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"agents run each other more than {limit} levels deep; if that is meant, set "
+            f"`LoopConfig.max_agent_depth` of the inner agent higher, or to None"
+        )
+        self.limit = limit
 
 
 class SessionClosed(AgentkitError):

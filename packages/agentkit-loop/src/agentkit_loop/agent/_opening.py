@@ -12,6 +12,7 @@ from agentkit_core import Item, ModelOptions, SessionId
 from agentkit_core.values import Record
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import InstructionsFunction, instructions_of, require_items
+from agentkit_loop.drivers._depth import present_depth
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.extensions._budget import TurnBudget
@@ -156,6 +157,9 @@ class AgentParts(Record, frozen=True, kw_only=True):
         Args:
             begin: What the session begins with.
             parent: The run whose tool it is; None for a session of its own.
+
+        Raises:
+            AgentsTooDeep: More runs stand around it than its configuration allows.
         """
         seq = 0 if begin.head is None else begin.head.seq
         session_id = begin.state.session_id
@@ -171,6 +175,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
             mutators=self.mutators,
             parent_budget=None if parent is None else parent.budget,
             saves=begin.saves,
+            depth=present_depth(begin.state.config.max_agent_depth),
         )
 
 

@@ -75,7 +75,7 @@ def tool_answer(effect: StartTool, outcome: ToolOutcome | Suspension) -> ToolDon
             token=outcome.token,
             takes_denials=outcome.takes_denials,
         )
-    return ToolDone(effect.id, outcome.result, outcome.stop)
+    return ToolDone(effect.id, outcome.result, outcome.stop, outcome.stop_unless_failed)
 
 
 def interrupted_answer(effect: StartTool) -> ToolDone:

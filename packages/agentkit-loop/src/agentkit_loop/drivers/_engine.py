@@ -72,6 +72,7 @@ class Engine:
         outbox: What was decided and is not saved yet.
         clock: The time, and waits.
         jitter: Returns a random number between 0 and 1, for the length of waits.
+        depth: How many runs stand around this one, each the tool of another.
         has_store: Whether steps are saved before they are carried out.
         stops_after_read: Whether work stops after each read, so that the host gets its events.
         is_over: Whether the session was closed or suspended here.
@@ -91,6 +92,7 @@ class Engine:
         self.host_queue = HostQueue()
         self.outbox = Outbox(setup.saves)
         self.clock = setup.clock
+        self.depth = setup.depth
         self.has_store = has_store
         self.stops_after_read = False
         self.is_over = False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core.provider import ModelEvent
+from agentkit_loop.drivers._depth import inside
 from agentkit_loop.drivers._effect_results import (
     failed_response,
     interrupted_answer,
@@ -110,7 +111,8 @@ class InlineRunner:
     def advance(self) -> None:
         """Perform the next effect, or read the response on, and feed the answer."""
         self.flush()
-        answer = self._perform_next() if self.reading is None else self._read(self.reading)
+        with inside(self._engine.depth):
+            answer = self._perform_next() if self.reading is None else self._read(self.reading)
         if answer is not None:
             self._engine.post(answer)
 

@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from agentkit_core.provider import ModelEvent
 from agentkit_loop.drivers._cancellation import Cancellation
+from agentkit_loop.drivers._depth import inside
 from agentkit_loop.drivers._effect_results import (
     failed_response,
     interrupted_answer,
@@ -92,7 +93,8 @@ class Performer:
         with anyio.CancelScope() as scope:
             self._scopes[effect.id] = scope
             try:
-                answer = await _PERFORM[type(effect)](self, effect)
+                with inside(engine.depth):
+                    answer = await _PERFORM[type(effect)](self, effect)
             except anyio.get_cancelled_exc_class() as error:
                 if self.cancellation.is_requested:
                     raise
@@ -115,7 +117,8 @@ class Performer:
         with anyio.CancelScope() as scope:
             self._scopes[reading.effect.id] = scope
             try:
-                answer = await self._read(reading)
+                with inside(self._engine.depth):
+                    answer = await self._read(reading)
             finally:
                 del self._scopes[reading.effect.id]
         await self.cancellation.raise_if_requested(since=began)

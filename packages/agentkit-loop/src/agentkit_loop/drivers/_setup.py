@@ -33,6 +33,7 @@ class EngineSetup(Struct, kw_only=True):
         parent_budget: The budget of the run whose tool this session is; None for a session of
             its own.
         saves: The sequence number of the last save; 0 if the session was never saved.
+        depth: How many runs stand around this one, each the tool of another.
     """
 
     state: State
@@ -46,3 +47,4 @@ class EngineSetup(Struct, kw_only=True):
     mutators: Sequence[Mutator] = ()
     parent_budget: TurnBudget | None = None
     saves: int = 0
+    depth: int = 0

@@ -35,6 +35,11 @@ T = TypeVar("T")
 TOOL_NAME: Final = "final_result"
 _FENCED: Final = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(?P<body>.*?)\n?```\s*\Z", re.DOTALL)
 _FIELD: Final = "result"
+_TAKEN: Final = (
+    "The result was taken. If another call of the same answer failed, it does not count: give it "
+    "again, in the light of that failure."
+)
+_TOO_EARLY: Final = "the result was given beside another call, which failed"
 
 
 class ResultMode(StringEnum):
@@ -116,7 +121,8 @@ class ResultRequest(Hook, Generic[T]):
 
         def final_result(result: Any) -> Any:
             self._values.append(result)
-            return ToolReturn(output="The result was taken.", stop=True)
+            self._problem = None
+            return ToolReturn(output=_TAKEN, stop_unless_failed=True)
 
         final_result.__annotations__ = {_FIELD: kind}
         make_tool = tool(
@@ -160,6 +166,11 @@ class ResultRequest(Hook, Generic[T]):
         self, request: ModelRequest, facts: RunFacts, /
     ) -> ModelRequest | EndTurn | None:
         """Set the response format; end the turn if there are no retries left."""
+        if self._values:
+            # The model is called again: what it gave before does not count.
+            self._values.clear()
+            if self._mode is ResultMode.TOOL:
+                self._problem = _TOO_EARLY
         if self._retries_left < 0:
             return EndTurn()
         if self._mode is ResultMode.TOOL:
@@ -204,6 +215,7 @@ class ResultRequest(Hook, Generic[T]):
         value = self._check(answer)
         if value is not None:
             self._values.append(value[_FIELD])
+            self._problem = None
 
     def _is_valid(self, answer: Any) -> bool:
         try:

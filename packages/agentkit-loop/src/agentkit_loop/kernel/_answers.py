@@ -188,10 +188,12 @@ class ToolDone(_Answer, frozen=True, tag="tool_done"):
         effect_id: The effect that this answers.
         result: The result of the call.
         stop: Whether the turn ends after this round.
+        stop_unless_failed: The same, unless a call of the round fails.
     """
 
     result: ToolResult
     stop: bool = False
+    stop_unless_failed: bool = False
 
 
 class TimerFired(_Answer, frozen=True, tag="timer_fired"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from agentkit_core import RetryPolicy
 from agentkit_core.values import Record, StringEnum
 from agentkit_loop.kernel._limits import Limits
@@ -79,11 +81,22 @@ class LostTool(StringEnum):
     """No call runs again, not even one that may be repeated; the outcome of all is unknown."""
 
 
+_LEAST: Final = {
+    "max_parallel": 1,
+    "max_identical_failures": 2,
+    "max_identical_calls": 2,
+    "max_asks_per_call": 1,
+    "max_agent_depth": 0,
+}
+"""The least value of each setting that counts something."""
+
+
 class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How a run behaves. The defaults suit most chat agents.
 
     Raises:
-        ValueError: `max_parallel` is less than 1, or `max_identical_failures` less than 2.
+        ValueError: `max_parallel` or `max_asks_per_call` is less than 1, `max_identical_calls` or
+            `max_identical_failures` less than 2, or `max_agent_depth` less than 0.
 
     Attributes:
         execution: How the tool calls of one round run.
@@ -106,6 +119,13 @@ class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
         max_identical_failures: How many calls in a row may fail in the same way (same tool, same
             arguments, same error), at least 2. Then the turn ends by the limit of this name. None
             means any number.
+        max_identical_calls: The same for calls in a row with the same tool, arguments and result,
+            whether they fail or not.
+        max_asks_per_call: How often one tool call may stop to ask a person, at least 1. Then the
+            call fails, with an error that names this setting. None means any number.
+        max_agent_depth: How many runs may stand around one of this agent, each of them the tool of
+            another, at least 0. Beyond it, opening a session raises `AgentsTooDeep`. None means any
+            number.
         limits: How much one turn may use.
         retry: When a failed model call is tried again.
     """
@@ -123,13 +143,15 @@ class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
     background_done: BackgroundDone = BackgroundDone.NOTIFY
     lost_tool: LostTool = LostTool.UNKNOWN
     on_mutator_error: MutatorFailure = MutatorFailure.FAIL_TURN
-    max_identical_failures: int | None = None
+    max_identical_failures: int | None = 10
+    max_identical_calls: int | None = 100
+    max_asks_per_call: int | None = 100
+    max_agent_depth: int | None = 16
     limits: Limits = Limits()
     retry: RetryPolicy = RetryPolicy()
 
     def __post_init__(self) -> None:
-        if self.max_parallel is not None and self.max_parallel < 1:
-            raise ValueError(f"max_parallel is {self.max_parallel}; use 1 or more, or None")
-        failures = self.max_identical_failures
-        if failures is not None and failures < 2:
-            raise ValueError(f"max_identical_failures is {failures}; use 2 or more, or None")
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}; use {least} or more, or None")

@@ -13,6 +13,8 @@ from agentkit_core.values import Record
 class Limits(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How much one turn may use, including the model calls that its tools make; None: no limit.
 
+    The defaults stop a turn that gets nowhere; a turn that needs more has to say so.
+
     The kernel checks the limits before each model call, so a turn exceeds one by at most the model
     call and the tool calls that reach it. A turn that ends by a limit keeps all of its work and can
     be continued; it then has the same limits again.
@@ -33,8 +35,8 @@ class Limits(Record, frozen=True, kw_only=True, omit_defaults=True):
             people.
     """
 
-    max_model_calls: int | None = None
-    max_requests: int | None = None
+    max_model_calls: int | None = 500
+    max_requests: int | None = 2000
     max_tool_calls: int | None = None
     max_tokens: int | None = None
     max_cost: dict[str, Decimal] = field(default_factory=dict)

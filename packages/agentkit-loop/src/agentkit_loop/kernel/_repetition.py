@@ -1,40 +1,55 @@
-"""The repetition guard: ends a turn whose calls keep failing in the same way."""
+"""The repetition guard: ends a turn that makes the same call again and again, to the same end."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from agentkit_core import StructuredOutput, TextOutput, ToolResult, to_json
+from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._state import RepeatedFailure
+from agentkit_loop.kernel._state import RepeatedCall
 
 
-def count_failures(draft: Draft) -> bool:
-    """Count the calls in a row that failed in the same way, up to the end of this round.
+def count_repetitions(draft: Draft) -> str | None:
+    """Count the calls in a row that were the same and ended the same, up to the end of this round.
 
     Returns:
-        Whether there are as many as `LoopConfig.max_identical_failures` allows.
+        The setting of `LoopConfig` that allows no more of them; None if none does.
     """
-    most = draft.config.max_identical_failures
-    if most is None:
-        return False
-    failing = draft.turn.failing
+    latest = draft.turn.repeated
     for call in draft.turn.calls:
         result = call.result
-        if result is None or not result.is_error:
-            failing = None
+        if result is None:
+            latest = None
             continue
-        latest = RepeatedFailure(name=call.name, input=call.call.input, result=_error_text(result))
-        if failing is not None and replace(failing, times=1) == latest:
-            latest = replace(latest, times=failing.times + 1)
-        failing = latest
-        if failing.times >= most:
-            break
-    draft.set_turn(failing=failing)
-    return failing is not None and failing.times >= most
+        before, latest = (
+            latest,
+            RepeatedCall(
+                name=call.name,
+                input=call.call.input,
+                result=_text_of(result),
+                is_error=result.is_error,
+            ),
+        )
+        if before is not None and replace(before, times=1) == latest:
+            latest = replace(latest, times=before.times + 1)
+        if (limit := _limit_reached(draft.config, latest)) is not None:
+            draft.set_turn(repeated=latest)
+            return limit
+    draft.set_turn(repeated=latest)
+    return None
 
 
-def _error_text(result: ToolResult) -> str:
+def _limit_reached(config: LoopConfig, repeated: RepeatedCall) -> str | None:
+    failures, calls = config.max_identical_failures, config.max_identical_calls
+    if repeated.is_error and failures is not None and repeated.times >= failures:
+        return "max_identical_failures"
+    if calls is not None and repeated.times >= calls:
+        return "max_identical_calls"
+    return None
+
+
+def _text_of(result: ToolResult) -> str:
     match result.output:
         case TextOutput() | StructuredOutput():
             return result.text

@@ -37,7 +37,7 @@ from agentkit_loop.kernel._canned_results import (
 from agentkit_loop.kernel._config import Execution
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, TimerKind
-from agentkit_loop.kernel._repetition import count_failures
+from agentkit_loop.kernel._repetition import count_repetitions
 from agentkit_loop.kernel._status import AfterRound
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import end_turn, next_model_call
@@ -53,6 +53,7 @@ def open_round(draft: Draft, item: Item) -> None:
         calls=tuple(CallState(call=call) for call in calls),
         tool_calls=before + len(calls),
         stop=False,
+        stop_unless_failed=False,
     )
     for call in calls:
         draft.emit(ToolCallRequested(call))
@@ -257,14 +258,16 @@ def interrupt_round(draft: Draft) -> None:
 
 
 def _close_round(draft: Draft) -> Phase:
-    stop = draft.turn.stop
-    repeats = count_failures(draft)
+    turn = draft.turn
+    failed = any(call.result is not None and call.result.is_error for call in turn.calls)
+    stop = turn.stop or (turn.stop_unless_failed and not failed)
+    limit = count_repetitions(draft)
     _append_results(draft)
     if stop:
         # Hooks are not asked: a tool, a hook or a person said that the turn ends.
         return end_turn(draft, TurnEnd.COMPLETED)
-    if repeats:
-        return end_turn(draft, TurnEnd.LIMIT, limit="max_identical_failures")
+    if limit is not None:
+        return end_turn(draft, TurnEnd.LIMIT, limit=limit)
     if draft.config.yield_after_round:
         draft.yield_status(AfterRound())
         return Phase.PAUSED
@@ -279,5 +282,5 @@ def after_round(draft: Draft) -> Phase:
 
 def _append_results(draft: Draft) -> None:
     results = [call.result for call in draft.turn.calls if call.result is not None]
-    draft.set_turn(calls=(), stop=False)
+    draft.set_turn(calls=(), stop=False, stop_unless_failed=False)
     draft.append(Item.tool(*results))

@@ -35,19 +35,21 @@ Batch = tuple[Item, ...]
 """The items of one submission."""
 
 
-class RepeatedFailure(Record, frozen=True, kw_only=True):
-    """Calls in a row that failed in the same way.
+class RepeatedCall(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """Calls in a row that were the same and ended in the same way.
 
     Attributes:
         name: The tool.
         input: The arguments.
-        result: The error, as the model reads it.
+        result: The result, as the model reads it.
+        is_error: Whether the calls failed.
         times: How many calls in a row, from 1.
     """
 
     name: str
     input: dict[str, JsonValue]
     result: str
+    is_error: bool = False
     times: int = 1
 
 
@@ -73,7 +75,10 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
         produced: The turn's assistant and tool items from before the transcript was rewritten.
         calls: The calls of the running round, in call order; empty between rounds.
         stop: Whether something in the running round ends the turn.
-        failing: How the last calls failed; None if the last one did not, or nobody counts.
+        stop_unless_failed: Whether something in the running round ends the turn unless one of its
+            calls fails.
+        repeated: The last call, and how often in a row it was made with the same result; None
+            before the first one.
         effect_id: The effect that the turn itself waits for: mutators, a request, an answer, a
             timer, hooks. None in a round.
     """
@@ -95,7 +100,8 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
     produced: tuple[Item, ...] = ()
     calls: tuple[CallState, ...] = ()
     stop: bool = False
-    failing: RepeatedFailure | None = None
+    stop_unless_failed: bool = False
+    repeated: RepeatedCall | None = None
     effect_id: EffectId | None = None
 
 

@@ -14,10 +14,12 @@ class ToolOutcome(Record, frozen=True, omit_defaults=True):
     Attributes:
         result: The result for the transcript, with the id of the call.
         stop: Whether the turn should end here, without calling the model again.
+        stop_unless_failed: The same, but only if no call of the same answer of the model failed.
     """
 
     result: ToolResult
     stop: bool = False
+    stop_unless_failed: bool = False
 
 
 class ToolReturn(Record, frozen=True, kw_only=True):
@@ -29,6 +31,8 @@ class ToolReturn(Record, frozen=True, kw_only=True):
         output: The output for the model: any value that a function may return directly.
         details: Data for people and logs, never sent to a model; converted to JSON like `output`.
         stop: Whether the turn should end here, without calling the model again.
+        stop_unless_failed: The same, but only if no call of the same answer of the model failed;
+            otherwise the model reads the failures first.
         is_error: Whether the call failed and `output` says why.
         usage: The usage of all model calls that the tool made. If it is given, the usage of tools
             that this one called is not added. None if the tool reports none.
@@ -38,6 +42,7 @@ class ToolReturn(Record, frozen=True, kw_only=True):
     output: Any
     details: JsonValue = None
     stop: bool = False
+    stop_unless_failed: bool = False
     is_error: bool = False
     usage: Usage | None = None
     added_tools: tuple[str, ...] = ()

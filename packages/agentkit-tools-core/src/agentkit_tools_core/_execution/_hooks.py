@@ -181,7 +181,7 @@ class Hooks:
                 if answer is None:
                     continue
                 if isinstance(answer, ToolResult):
-                    answer = ToolOutcome(answer, outcome.stop)
+                    answer = replace(outcome, result=answer)
                 elif not isinstance(answer, ToolOutcome):
                     kind = type(answer).__name__
                     raise TypeError(

@@ -70,9 +70,9 @@ def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
     Raises:
         UnwritableOutput: The value cannot be a tool's output; see the table above.
     """
-    tool, stop = request.name, False
+    tool, stop, stop_unless_failed = request.name, False, False
     if isinstance(value, ToolOutcome):
-        stop, value = value.stop, value.result
+        stop, stop_unless_failed, value = value.stop, value.stop_unless_failed, value.result
     if isinstance(value, ToolResult):
         result = replace(
             value,
@@ -84,7 +84,7 @@ def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
             metadata=_metadata(value.metadata, tool),
         )
     elif isinstance(value, ToolReturn):
-        stop = value.stop
+        stop, stop_unless_failed = value.stop, value.stop_unless_failed
         result = ToolResult(
             call_id=request.call_id,
             output=output_of(value.output, tool=tool),
@@ -95,7 +95,7 @@ def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
         )
     else:
         result = ToolResult(call_id=request.call_id, output=output_of(value, tool=tool))
-    return ToolOutcome(result, stop)
+    return ToolOutcome(result, stop, stop_unless_failed)
 
 
 def output_of(value: object, *, tool: str) -> ToolOutput:

@@ -165,6 +165,8 @@ def on_tool_done(draft: Draft, answer: ToolDone) -> Phase:
     if is_in_background(draft, answer.effect_id):
         return background_calls.on_tool_done(draft, answer)
     call = _call_of(draft, answer.effect_id)
+    if answer.stop_unless_failed:
+        draft.set_turn(stop_unless_failed=True)
     set_outside_result(draft, call, answer.result, stop=answer.stop)
     return advance_round(draft)
 
