@@ -12,6 +12,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from agentkit_core import FailureKind, Item, ModelRequest, ProviderFailure, ToolSpec
+from agentkit_loop.drivers._call_checks import callable_tools
 from agentkit_loop.extensions._hooks import EndTurn, Hooks, RunFacts
 from agentkit_loop.extensions._mutators import Mutator, mutate
 from agentkit_loop.kernel._effects import CallModel, CheckFinish, EffectId, Prepare, RunMutators
@@ -97,7 +98,7 @@ class HookRunner:
     def prepare(self, effect: Prepare, state: State, executor: Executor) -> Prepared:
         """Build the next request when no hook is called before it."""
         self._request = _build_request(state, executor)
-        return Prepared(effect.id, tools=self._digests_of(self._request))
+        return self._prepared(effect, self._request, state, executor)
 
     def offer_tools(
         self, effect: CallModel, state: State, executor: Executor
@@ -112,7 +113,10 @@ class HookRunner:
             return None
         self._request, self._built_for = _build_request(state, executor), effect.id
         digests = self._digests_of(self._request)
-        return None if digests == state.tools else ToolsOffered(digests)
+        names = callable_tools(self._request, self._request.tools)
+        if (digests, names) == (state.tools, state.callable_tools):
+            return None
+        return ToolsOffered(digests, names)
 
     async def run(
         self, effect: RunMutators | Prepare | CheckFinish, state: State, executor: Executor
@@ -160,7 +164,16 @@ class HookRunner:
         if isinstance(outcome, EndTurn):
             return Prepared(effect.id, stop=True)
         self._request = outcome
-        return Prepared(effect.id, tools=self._digests_of(outcome))
+        return self._prepared(effect, outcome, state, executor)
+
+    def _prepared(
+        self, effect: Prepare, request: ModelRequest, state: State, executor: Executor
+    ) -> Prepared:
+        return Prepared(
+            effect.id,
+            tools=self._digests_of(request),
+            callable_tools=callable_tools(request, executor.specs(state.added_tools)),
+        )
 
     async def _check_finish(self, effect: CheckFinish, state: State) -> FinishChecked:
         answer, facts = state.transcript[-1], RunFacts.of(state)

@@ -209,8 +209,9 @@ class InlineRunner:
         return answer
 
     def _preflight(self, effect: Preflight) -> Input:
-        tools = self._engine.tools
-        return tools.checks.check_blocking(effect, tools.invocation(effect), self._engine.executor)
+        engine = self._engine
+        call = engine.tools.invocation(effect)
+        return engine.tools.checks.check_blocking(effect, call, engine.state, engine.executor)
 
     def _run_tool(self, effect: StartTool) -> Input | None:
         engine = self._engine

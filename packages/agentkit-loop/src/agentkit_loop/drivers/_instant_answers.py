@@ -40,4 +40,4 @@ def instant_answer(
         case Preflight():
             if executor.has_hooks:
                 return None
-            return tools.checks.check_blocking(effect, tools.invocation(effect), executor)
+            return tools.checks.check_blocking(effect, tools.invocation(effect), state, executor)

@@ -187,8 +187,9 @@ class Performer:
         return await self._read(self.reading)
 
     async def _preflight(self, effect: Preflight) -> Input:
-        tools = self._engine.tools
-        return await tools.checks.check(effect, tools.invocation(effect), self._engine.executor)
+        engine = self._engine
+        call = engine.tools.invocation(effect)
+        return await engine.tools.checks.check(effect, call, engine.state, engine.executor)
 
     async def _run_tool(self, effect: StartTool) -> Input | None:
         engine = self._engine

@@ -43,11 +43,14 @@ class Prepared(_Answer, frozen=True, kw_only=True, tag="prepared"):
         effect_id: The effect that this answers.
         tools: The tools that the model is offered: each tool's name, and a digest of all that the
             model is told of it.
+        callable_tools: The names of the tools that the answer may call, if the request forbids some
+            of those that there are; None if it forbids none.
         stop: Whether the turn ends here, without this model call.
         error: Why the request could not be built, so that the turn ends; None if it could.
     """
 
     tools: dict[str, str] = field(default_factory=dict)
+    callable_tools: tuple[str, ...] | None = None
     stop: bool = False
     error: str | None = None
 

@@ -66,6 +66,7 @@ class Draft:
         self.owed = state.owed
         self.grants = state.grants
         self.tools = state.tools
+        self.callable_tools = state.callable_tools
         self.added_tools = state.added_tools
         self.turns = state.turns
         self.calls = state.calls
@@ -104,6 +105,7 @@ class Draft:
             owed=self.owed,
             grants=self.grants,
             tools=self.tools,
+            callable_tools=self.callable_tools,
             added_tools=self.added_tools,
             turns=self.turns,
             calls=self.calls,

@@ -137,9 +137,12 @@ class ToolsOffered(_HostInput, frozen=True, tag="tools_offered"):
 
     Attributes:
         tools: Each tool's name, and a digest of all that the model is told of it.
+        callable_tools: The names of the tools that the answer may call, if the request forbids some
+            of those that there are; None if it forbids none.
     """
 
     tools: dict[str, str]
+    callable_tools: tuple[str, ...] | None = None
 
 
 HostInput = Submit | Unqueue | Continue | Configure | Reset | Resolve | Cancel | CancelCall | Close

@@ -156,6 +156,8 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
         grants: What a person approved for the whole session.
         tools: The tools that the model was offered last: each tool's name, and a digest of all
             that the model is told of it. None before the first model call.
+        callable_tools: The names of the tools that the answer to that offer may call, if the
+            request forbade some of those that there are; None if it forbade none.
         added_tools: The names of tools that results have added to the offer, in that order.
         out: The effects that are not answered yet, by id, in the order in which they were asked.
         seals: In a stored state: a digest of each call that was checked, by the id of the call.
@@ -188,6 +190,7 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     owed: Usage = Usage()
     grants: tuple[ApprovalId, ...] = ()
     tools: dict[str, str] | None = None
+    callable_tools: tuple[str, ...] | None = None
     added_tools: tuple[str, ...] = ()
     out: dict[EffectId, AnsweredEffect] = field(default_factory=dict)
     seals: dict[ToolCallId, str] = field(default_factory=dict)

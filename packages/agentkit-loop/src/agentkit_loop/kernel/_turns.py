@@ -121,13 +121,17 @@ def call_model(draft: Draft) -> Phase:
     return Phase.CALLING
 
 
-def record_offer(draft: Draft, tools: dict[str, str]) -> None:
+def record_offer(
+    draft: Draft, tools: dict[str, str], callable_tools: tuple[str, ...] | None
+) -> None:
     """Record the tools that the model is offered, and report what is different from before.
 
     Args:
         draft: The step.
         tools: Each tool's name, and a digest of all that the model is told of it.
+        callable_tools: The names of those that the answer may call; None means any.
     """
+    draft.callable_tools = callable_tools
     before, draft.tools = draft.tools, tools
     if before is None or before == tools:
         return

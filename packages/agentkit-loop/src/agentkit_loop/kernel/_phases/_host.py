@@ -61,7 +61,7 @@ def on_configure(draft: Draft, command: Configure) -> Phase:
 
 def on_tools_offered(draft: Draft, offer: ToolsOffered) -> Phase:
     """Record the tools that the model is offered."""
-    record_offer(draft, offer.tools)
+    record_offer(draft, offer.tools, offer.callable_tools)
     return draft.phase
 
 

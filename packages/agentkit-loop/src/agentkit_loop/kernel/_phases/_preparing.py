@@ -20,7 +20,7 @@ def on_prepared(draft: Draft, answer: Prepared) -> Phase:
         return end_turn(draft, TurnEnd.ERROR, error=answer.error)
     if answer.stop:
         return end_turn(draft, TurnEnd.COMPLETED)
-    record_offer(draft, answer.tools)
+    record_offer(draft, answer.tools, answer.callable_tools)
     return call_model(draft)
 
 
