@@ -22,16 +22,15 @@ be pickled and written as JSON. The errors of the other packages are subclasses 
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from agentkit_core._failure import ProviderFailure
 from agentkit_core._ids import PartId, ToolCallId
 from agentkit_core._json import JsonValue
+from agentkit_core.values import PortableError
 
 
-class AgentkitError(Exception):
+class AgentkitError(PortableError, Exception):
     """The base class of all errors that the agentkit packages define.
 
     The facts of an error are its instance attributes: JSON values or structs.
@@ -47,19 +46,6 @@ class AgentkitError(Exception):
     def to_json(self) -> dict[str, JsonValue]:
         """Return the error as `{"type": …, "message": …, "details": {…}}`."""
         return {"type": type(self).__name__, "message": str(self), "details": self.details}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # BaseException would call the class with the message alone, but ours take facts.
-        return _rebuild, (type(self), self.args, vars(self).copy())
-
-
-def _rebuild(
-    cls: type[AgentkitError], args: tuple[Any, ...], facts: dict[str, Any]
-) -> AgentkitError:
-    error = cls.__new__(cls, *args)
-    error.args = args
-    vars(error).update(facts)
-    return error
 
 
 class NormalizeError(AgentkitError):

@@ -1,4 +1,4 @@
-"""Base classes of the project's values: structs and string enums that `help()` shows briefly.
+"""Base classes: structs and enums that `help()` shows briefly, and errors that can be pickled.
 
 Without them, `help(TextOutput)` lists the comparison, copying and pickling methods of every msgspec
 struct, and `help(FinishReason)` every method of `str`: 60 and 450 lines that say nothing about the
@@ -8,9 +8,11 @@ class. The standard library does the same for plain enums, in `EnumType.__dir__`
 from __future__ import annotations
 
 from enum import EnumType, StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
 from msgspec import Struct, StructMeta
+
+_Error = TypeVar("_Error", bound=BaseException)
 
 _OF_STRUCTS: Final = frozenset(
     {*dir(Struct), "__annotations__", "__match_args__", "__post_init__"} - {"__doc__", "__module__"}
@@ -48,3 +50,62 @@ class _StringEnumType(EnumType):
 
 class StringEnum(StrEnum, metaclass=_StringEnumType):
     """A `StrEnum` whose `help()` shows its members, and not the methods of `str`."""
+
+
+class PortableError(BaseException):
+    """The base class of exceptions that can be copied, and pickled with all that they carry.
+
+    Python would call the class with the message alone, but ours take facts. What cannot be pickled
+    (a function, an instance of a local class) arrives as its `repr`.
+    """
+
+    def __copy__(self) -> Self:
+        return _rebuild(type(self), self.args, vars(self).copy(), _causes_of(self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy  # imported late, because few errors are copied
+
+        args, facts = deepcopy((self.args, vars(self)), memo)
+        return _rebuild(type(self), args, facts, _causes_of(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = {name: _portable(fact) for name, fact in vars(self).items()}
+        causes = {name: cause for name, cause in _causes_of(self).items() if _pickles(cause)}
+        return _rebuild, (type(self), tuple(map(_portable, self.args)), facts, causes)
+
+
+def _rebuild(
+    cls: type[_Error],
+    args: tuple[Any, ...],
+    facts: dict[str, Any],
+    causes: dict[str, Any] | None = None,
+) -> _Error:
+    error: _Error = cls.__new__(cls, *args)
+    error.args = args
+    vars(error).update(facts)
+    for name, cause in (causes or {}).items():
+        setattr(error, name, cause)
+    return error
+
+
+def _causes_of(error: BaseException) -> dict[str, Any]:
+    return {
+        "__cause__": error.__cause__,
+        "__context__": error.__context__,
+        # Setting the cause sets this too.
+        "__suppress_context__": error.__suppress_context__,
+    }
+
+
+def _portable(fact: object) -> object:
+    return fact if _pickles(fact) else repr(fact)
+
+
+def _pickles(fact: object) -> bool:
+    import pickle  # imported late, because few errors are pickled
+
+    try:
+        pickle.loads(pickle.dumps(fact))  # noqa: S301 - these bytes are our own
+    except Exception:
+        return False
+    return True

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentkit_core import ApprovalKind, ApprovalRequest, JsonValue, ToolCall, ToolFailure, to_json
-from agentkit_core.values import Record
+from agentkit_core.values import PortableError, Record
 from agentkit_tools_core._contract._approval import is_permission_id
 from agentkit_tools_core._errors import ToolError
 
@@ -33,7 +33,7 @@ class Suspension(Record, frozen=True, omit_defaults=True):
     takes_denials: bool = False
 
 
-class ToolSuspended(BaseException):
+class ToolSuspended(PortableError):
     """Stops a tool until a person has answered.
 
     It is not an `Exception`, so that `except Exception` in a tool does not catch it; `finally` and
