@@ -22,11 +22,14 @@ if sys.version_info < (3, 11):  # noqa: UP036 - this is where people learn of it
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = str(VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+# Isolated: with `-m` and `-c`, Python would import from the current folder first, whose files may
+# be anybody's, and then from what PYTHONPATH names.
+ISOLATED = (PYTHON, "-I")
 
 
 def succeeds(*arguments: str) -> bool:
     """Run the Python of `.venv`, without showing its output; return whether it exits with 0."""
-    return subprocess.run([PYTHON, *arguments], capture_output=True, check=False).returncode == 0
+    return subprocess.run([*ISOLATED, *arguments], capture_output=True, check=False).returncode == 0
 
 
 def prepare() -> None:
@@ -44,7 +47,7 @@ def prepare() -> None:
     if not succeeds("-m", "pip", "--version"):
         succeeds("-m", "ensurepip")
     print("dev.py: installing nox", file=sys.stderr)
-    install = [PYTHON, "-m", "pip", "install", "--quiet", "nox[uv]"]
+    install = [*ISOLATED, "-m", "pip", "install", "--quiet", "nox[uv]"]
     if subprocess.run(install, check=False).returncode:
         sys.exit("dev.py: could not install nox; see the message of pip above")
 
@@ -58,7 +61,7 @@ def main(arguments: list[str]) -> int:
     prepare()
     if arguments and not arguments[0].startswith("-"):
         arguments = ["--session", *arguments]
-    nox = [PYTHON, "-m", "nox", "--noxfile", str(HERE / "noxfile.py"), *arguments]
+    nox = [*ISOLATED, "-m", "nox", "--noxfile", str(HERE / "noxfile.py"), *arguments]
     return subprocess.run(nox, check=False).returncode
 
 

@@ -195,7 +195,8 @@ def build(session: nox.Session) -> None:
     shutil.rmtree(DIST, ignore_errors=True)
     for package in PACKAGES:
         session.run(
-            "python", "-m", "build", "--no-isolation", f"--outdir={DIST}", f"packages/{package}",
+            "python", "-P", "-m", "build", "--no-isolation", f"--outdir={DIST}",
+            f"packages/{package}",
             silent=True,
         )  # fmt: skip
     wheels = sorted(DIST.glob("*.whl"))
@@ -245,7 +246,7 @@ print(*sorted(d.name.lower().replace("_", "-") for d in importlib.metadata.distr
 def wheels(session: nox.Session, package: str) -> None:
     """Install one wheel alone, check its dependencies, import its modules, test it quickly."""
     session.install("--constraint", str(CONSTRAINTS), package)
-    listed = str(session.run("python", "-c", LIST_NAMES, silent=True, log=False)).split()
+    listed = str(session.run("python", "-P", "-c", LIST_NAMES, silent=True, log=False)).split()
     installed = {*listed} - {"pip", "setuptools", "wheel"}
     siblings = {name for name in installed if name.startswith("agentkit-")}
     if siblings != {*with_siblings(package)}:
@@ -257,7 +258,7 @@ def wheels(session: nox.Session, package: str) -> None:
     if package == "agentkit-core" and installed != {package, "msgspec"}:
         session.error(f"agentkit-core may bring msgspec only, not {sorted(installed)}")
     session.log(f"{package} brings {len(installed)} distributions: {', '.join(sorted(installed))}")
-    session.run("python", "-c", IMPORT_ALL, package.replace("-", "_"), log=False)
+    session.run("python", "-P", "-c", IMPORT_ALL, package.replace("-", "_"), log=False)
     session.log("all of its modules can be imported")
 
     own = f"test-{package.removeprefix('agentkit-')}"
@@ -306,7 +307,7 @@ def pyodide(session: nox.Session) -> None:
     scratch = Path(session.create_tmp())
     session.install("pip")
     shutil.rmtree(scratch / "wheels", ignore_errors=True)
-    download = ["python", "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
+    download = ["python", "-P", "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
     try:
         session.run(*download, *PYODIDE_TAGS, f"--dest={scratch / 'wheels'}", *group("pyodide"))
     except CommandFailed:

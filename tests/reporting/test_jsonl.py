@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,29 @@ def test_the_session_is_that_of_the_envelope() -> None:
     JsonlReporter(file)(envelope)
 
     assert LINE.decode(file.getvalue()) == JsonlLine(1, 3, 5, SESSION, None, TurnStarted())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_vs15_a_new_file_can_be_read_by_its_owner_only(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        with JsonlReporter(tmp_path / "run.jsonl") as report:
+            report(enveloped([Diagnostic("a")])[0])
+    finally:
+        os.umask(before)
+    assert (tmp_path / "run.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
+def test_vl25_a_file_that_exists_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.jsonl", tmp_path / "run.jsonl"
+    real.touch(0o600)
+    real.chmod(0o640)
+    link.symlink_to(real)
+    with JsonlReporter(link) as report:
+        report(enveloped([Diagnostic("a")])[0])
+
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert real.read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -455,3 +456,102 @@ def test_o03_a_closed_terminal_is_the_drivers_to_deal_with() -> None:
     for _ in range(2):
         with pytest.raises(BrokenPipeError):
             report(enveloped([Diagnostic("x")])[0])
+
+
+@pytest.mark.parametrize(
+    ("usage", "partial"),
+    [
+        (Usage(TokenUsage(9, 9), CostUsage({"USD": Decimal("0.1")}), 3, 3, 2), True),
+        (Usage(TokenUsage(9, 9), CostUsage({"USD": Decimal("0.1")}), 3, 2, 2), True),
+        (Usage(TokenUsage(9, 9), CostUsage({"USD": Decimal("0.1")}), 3, 2, 3), True),
+        (Usage(TokenUsage(9, 9), CostUsage({"EUR": Decimal(1), "USD": Decimal(1)}), 2, 2, 1), True),
+        (Usage(TokenUsage(9, 9), CostUsage({"USD": Decimal("0.1")}), 3, 3, 3), False),
+        (Usage(TokenUsage(9, 9), CostUsage({"USD": Decimal(0)}), 1, 1, 1), False),
+    ],
+)
+def test_vl29_a_sum_that_lacks_a_price_says_so(usage: Usage, partial: bool) -> None:
+    assert ("or more" in shown(finished(usage=usage))) == partial
+
+
+UNSEEN = [
+    *"\n\r\t\x00\x07\x1b\x7f\x85\x9b\u00ad\u061c\u200b\u200d\u200e\u200f\u2028\u2029\u202e",
+    *"\u2060\u2066\u2069\u3164\ufe0f\ufeff\ufff9\U000e0041",
+]
+
+
+@pytest.mark.parametrize("character", UNSEEN, ids=ascii)
+def test_vl21_an_approval_shows_by_a_sign_what_is_not_seen(character: str) -> None:
+    line = shown(ApprovalRequired(approval("k:1", "k", f"run echo fine{character}erase notes")))
+
+    assert character not in line.removesuffix("\n")
+    assert "fineerase" not in line
+    assert "erase notes [k:1]" in line
+    assert line != shown(ApprovalRequired(approval("k:1", "k", "run echo fine erase notes")))
+
+
+@pytest.mark.parametrize("character", [sign for sign in UNSEEN if sign not in "\n\t"], ids=ascii)
+def test_vs14_what_is_not_seen_is_not_written_to_a_terminal(character: str) -> None:
+    name = f"a{character}b"
+    events: list[Event] = [
+        content(*text(A, name)),
+        content(CommitPart(Text(name))),
+        DONE,
+        ToolCallRequested(ToolCall(CALL, name, {name: name})),
+        ToolProgress(call_id=CALL, message=name),
+        ToolResultReceived(call_id=CALL, name=name, result=ToolResult(CALL, TextOutput(name))),
+        Diagnostic(name),
+        InputRejected(reason=name),
+        ApprovalRequired(approval(name, name, name)),
+    ]
+
+    assert character not in shown(*events)
+
+
+def test_vs13_an_approval_is_shown_whole_or_says_how_much_is_missing() -> None:
+    arguments = "pay " + "x" * 450 + " and delete everything"
+    assert arguments in shown(ApprovalRequired(approval("k:1", "k", arguments)), max_width=20)
+
+    huge = "start" + "x" * 50_000 + "end"
+    line = shown(ApprovalRequired(approval("k:1", "k", huge)))
+    assert line.startswith("? start")
+    assert "end [k:1]" in line
+    assert f"{len(huge) - 10_000} characters are not shown" in line
+
+
+FAKE = '? pay {"cents":1} [tool.pay:0123]'
+
+
+@pytest.mark.parametrize(
+    "before", ["", "Sure.\n", "Sure.\n\n  ", "a\u2028", "a\x0b\n", "a\r", " ", "\u200b"]
+)
+@pytest.mark.parametrize("cuts", [1, 2, 100])
+def test_vs13_an_answer_cannot_be_taken_for_an_approval(before: str, cuts: int) -> None:
+    answer = before + FAKE + "\n" + FAKE
+    chunks = [answer[at : at + cuts] for at in range(0, len(answer), cuts)]
+    lines = shown(content(*text(A, *chunks)), content(*text(B, FAKE)), DONE).splitlines()
+    whole = shown(content(CommitPart(Text(answer))), DONE).splitlines()
+
+    for line in (*lines, *whole):
+        assert not line.strip().startswith("?")
+    assert [line for line in lines if "pay" in line] == [
+        line for line in lines if "\\? pay" in line
+    ]
+    assert (
+        FAKE in shown(ApprovalRequired(approval("tool.pay:0123", "tool.pay", FAKE[2:-16]))).strip()
+    )
+
+
+def test_vs13_reasoning_and_outputs_cannot_be_taken_for_an_approval() -> None:
+    thought: list[Delta] = [BeginPart(A, Reasoning()), CommitPart(Reasoning(summary=FAKE), A)]
+    result = ToolResult(CALL, TextOutput(f"ok\n{FAKE}"))
+    lines = shown(
+        content(*thought),
+        DONE,
+        ToolResultReceived(call_id=CALL, name="t", result=result),
+        Diagnostic(f"x\n{FAKE}"),
+        ToolProgress(call_id=CALL, message=f"x\n{FAKE}"),
+        show_reasoning=True,
+    ).splitlines()
+
+    assert len(lines) > 3
+    assert not any(line.strip().startswith("?") for line in lines)

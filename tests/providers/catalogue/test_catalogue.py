@@ -111,6 +111,15 @@ def test_a_free_model_costs_nothing_which_is_not_the_same_as_unknown() -> None:
     assert cost(TokenUsage(reasoning=3), free) is None
 
 
+def test_vl29_a_request_with_a_count_missing_has_no_price() -> None:
+    assert cost(TokenUsage(1000, 100), card()) is not None
+    for usage in (
+        TokenUsage(input=1000), TokenUsage(output=100), TokenUsage(cache_read=9, output=100),
+        TokenUsage(input=1000, cache_read=9),
+    ):  # fmt: skip
+        assert cost(usage, card()) is None
+
+
 def test_a_service_tier_has_a_factor_or_a_price_that_is_not_known() -> None:
     tiered = card(service_tiers={"flex": Decimal("0.5"), "priority": Decimal(2), "scale": None})
 
@@ -124,7 +133,11 @@ def test_a_price_is_in_the_currency_of_the_card() -> None:
     assert cost(ALL_KINDS, card(currency="CNY")) == CostUsage({"CNY": Decimal("0.011475")})
 
 
-@given(st.builds(TokenUsage, *[counts] * 6), st.builds(TokenUsage, *[counts] * 6))
+reported = st.integers(0, 1_000_000)
+usages = st.builds(TokenUsage, reported, reported, *[counts] * 4)
+
+
+@given(usages, usages)
 def test_without_tiers_costs_add_up_as_tokens_do(one: TokenUsage, other: TokenUsage) -> None:
     if (one.cache_write_1h or 0) > (one.cache_write or 0):
         one = TokenUsage(one.input, one.output, one.cache_read, one.cache_write)
@@ -319,7 +332,8 @@ def test_each_report_is_priced_by_all_that_was_reported_before_it() -> None:
     events = decoder.feed(b"123")
 
     priced = [event.usage for event in events if isinstance(event, UsageReported)]
-    assert [usage.cost.amount for usage in priced] == [Decimal("0.003"), Decimal("0.0105")]
+    assert [usage.cost.amount for usage in priced] == [None, Decimal("0.0105")]
+    assert [usage.priced_requests for usage in priced] == [0, 1]
     assert [usage.tokens for usage in priced] == [TokenUsage(input=1000), TokenUsage(output=500)]
     assert events[-1] == reports[-1]
 

@@ -135,6 +135,11 @@ class Usage(Record, frozen=True, omit_defaults=True):
         """Whether the token counts are complete; otherwise they are a lower bound."""
         return self.reported_requests >= self.requests
 
+    @property
+    def fully_priced(self) -> bool:
+        """Whether `cost` covers every request; otherwise it is a lower bound, or unknown."""
+        return self.priced_requests >= self.requests
+
     def __add__(self, other: Usage) -> Usage:
         """Add all numbers; where both have the same metadata key, the one of `other` is kept."""
         if not isinstance(other, Usage):

@@ -70,7 +70,10 @@ def describe_part(part: Part) -> str:
 
 
 def describe_usage(usage: Usage) -> str:
-    """Describe usage: requests, tokens, money; numbers that are unknown are left out."""
+    """Describe usage: requests, tokens, money; numbers that are unknown are left out.
+
+    A sum that lacks the tokens or the price of a request says so: "or more".
+    """
     tokens = usage.tokens
     words = [f"{usage.requests} request" + ("" if usage.requests == 1 else "s")]
     if tokens.prompt is not None:
@@ -79,6 +82,8 @@ def describe_usage(usage: Usage) -> str:
     if tokens.output is not None:
         words.append(f"{tokens.output} out")
     words += [f"{amount} {currency}" for currency, amount in sorted(usage.cost.amounts.items())]
-    if not usage.exact:
+    if usage.cost.amounts and not usage.fully_priced:
+        words[-1] += f" or more ({usage.priced_requests} of {usage.requests} requests have a price)"
+    elif not usage.exact:
         words.append("or more")
     return ", ".join(words)

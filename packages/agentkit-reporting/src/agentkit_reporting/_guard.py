@@ -15,6 +15,8 @@ from agentkit_loop.events import Envelope, RunFinished
 from agentkit_loop.ports import Reporter
 
 _log: Final = logging.getLogger("agentkit_reporting")
+# Without a handler, Python prints errors to stderr when a host has configured no logging.
+_log.addHandler(logging.NullHandler())
 _MAX_ERRORS: Final = 100
 
 

@@ -12,7 +12,8 @@ from agentkit_loop.events import Envelope, ModelCallFinished, ModelCallStarted, 
 class UsageSummary(Record, frozen=True):
     """The usage so far.
 
-    If a `Usage` is `exact`, its numbers are complete; otherwise they are a lower bound.
+    If a `Usage` is `exact`, its tokens are complete; if it is `fully_priced`, its cost is.
+    Otherwise they are a lower bound.
 
     Attributes:
         total: The usage of all model calls, including those that failed or were superseded.
@@ -30,6 +31,11 @@ class UsageSummary(Record, frozen=True):
     def exact(self) -> bool:
         """Whether every call reported all its tokens."""
         return self.total.exact and self.tools.exact
+
+    @property
+    def fully_priced(self) -> bool:
+        """Whether the cost of every call is known."""
+        return self.total.fully_priced and self.tools.fully_priced
 
 
 class UsageReporter:

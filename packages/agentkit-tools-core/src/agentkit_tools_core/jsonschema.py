@@ -12,6 +12,7 @@ from agentkit_core import JsonValue, to_json
 from agentkit_tools_core._errors import InvalidToolInput
 from agentkit_tools_core._functions._argument_errors import validation_error
 from agentkit_tools_core._functions._schema_tool import Validate
+from agentkit_tools_core._log import logger
 
 try:
     import jsonschema_rs
@@ -82,10 +83,6 @@ def _accept_all(arguments: Mapping[str, JsonValue]) -> None:
 
 
 def _warn(tool: str | None, error: Exception) -> None:
-    import logging  # takes long to import, and is needed only here
-
     subject = "a schema" if tool is None else f"the schema of tool {tool!r}"
     reason = str(error).partition("\n")[0]
-    logging.getLogger("agentkit_tools_core").warning(
-        "%s cannot be used, so the arguments are not checked: %s", subject, reason
-    )
+    logger().warning("%s cannot be used, so the arguments are not checked: %s", subject, reason)

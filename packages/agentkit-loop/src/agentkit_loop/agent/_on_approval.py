@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from agentkit_core import ApprovalRequest
+from agentkit_loop._log import logger
 from agentkit_loop.kernel._status import ApprovalDecision
 from agentkit_tools_core.sync import NeedsEventLoop, await_if_needed, run_at_once
 
@@ -43,9 +44,5 @@ def decide_approval_blocking(on_approval: OnApproval, request: ApprovalRequest) 
 
 def _deny_after(error: Exception, request: ApprovalRequest) -> ApprovalDecision:
     """Deny a call because asking the host failed, and log why."""
-    import logging  # slow to import, and a run without a fault does not need it
-
-    logging.getLogger("agentkit_loop").error(
-        "on_approval failed for %s; the call is denied", request.id, exc_info=error
-    )
+    logger().error("on_approval failed for %s; the call is denied", request.id, exc_info=error)
     return ApprovalDecision(approve=False, reason=f"Approval could not be asked for: {error}")

@@ -6,6 +6,7 @@ from typing import Final
 
 from agentkit_core import AgentkitError, FailureKind, ProviderFailure, ToolAnnotations, ToolFailure
 from agentkit_core.provider import NormalizeError, ResponseFailed
+from agentkit_loop._log import logger
 from agentkit_loop.kernel._effects import Preflight, StartTool
 from agentkit_loop.kernel._inputs import (
     Input,
@@ -100,9 +101,7 @@ def failed_response(error: Exception) -> ResponseFailed:
         raise error
     else:
         # A fault in the model's code: its author needs the traceback.
-        import logging  # slow to import, and a run without a fault does not need it
-
-        logging.getLogger("agentkit_loop").error("the model raised", exc_info=error)
+        logger().error("the model raised", exc_info=error)
     return ResponseFailed(
         ProviderFailure(kind=kind, message=f"{type(error).__name__}: {error}", retryable=False)
     )
@@ -110,6 +109,4 @@ def failed_response(error: Exception) -> ResponseFailed:
 
 def log_close_failure(error: Exception) -> None:
     """Log that a response could not be closed; the run goes on."""
-    import logging  # slow to import, and a run without a fault does not need it
-
-    logging.getLogger("agentkit_loop").warning("a response was not closed cleanly: %r", error)
+    logger().warning("a response was not closed cleanly: %r", error)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from agentkit_core import SessionId, TurnId
 from agentkit_loop._errors import ReporterFailed
+from agentkit_loop._log import logger
 from agentkit_loop.events import Envelope, Event
 from agentkit_loop.ports import Reporter
 
@@ -166,9 +167,7 @@ class EventDispatcher:
         if any(other is reporter for other in self._failed):
             return
         self._failed.append(reporter)
-        import logging  # slow to import, and a run without a fault does not need it
-
-        logging.getLogger("agentkit_loop").error(
+        logger().error(
             "reporter %r failed; it still gets all events, and its further failures are counted "
             "but not logged",
             reporter,

@@ -20,16 +20,16 @@ def cost(
     Use it for each request, not for sums: the rates can depend on the length of each prompt.
 
     Args:
-        usage: The request's tokens. Counts that are not reported are taken as 0.
+        usage: The request's tokens. Counts of a cache that are not reported are taken as 0.
         card: The model.
         service_tier: In which service tier the response was given, in the vendor's word.
 
     Returns:
         The price; None where it is not known: the card has no prices, or none for the service tier,
-        or no count is reported.
+        or the input or the output is not reported.
     """
     prices = card.prices
-    if prices is None or (usage.prompt is None and usage.output is None):
+    if prices is None or usage.input is None or usage.output is None:
         return None
     factor = prices.service_tiers.get(service_tier or "", _ONE)
     if factor is None:
@@ -38,8 +38,8 @@ def cost(
     # Never more than all writes, whatever a server reports.
     write_1h = min(usage.cache_write_1h or 0, usage.cache_write or 0)
     counts = (
-        (usage.input or 0, rates.input_per_mtok),
-        (usage.output or 0, rates.output_per_mtok),
+        (usage.input, rates.input_per_mtok),
+        (usage.output, rates.output_per_mtok),
         (usage.cache_read or 0, _or(rates.cache_read_per_mtok, rates.input_per_mtok)),
         (
             (usage.cache_write or 0) - write_1h,

@@ -12,6 +12,7 @@ from agentkit_core.json import without_lone_surrogates
 from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, ToolError, UnwritableOutput
+from agentkit_tools_core._log import logger
 from agentkit_tools_core._outputs._convert import json_value_of
 
 _MAX_NAMES: Final = 50
@@ -73,9 +74,7 @@ def replaced_outcome(request: ToolInvocation) -> ToolOutcome:
 
 
 def _log(tool: str, error: BaseException) -> None:
-    import logging  # takes long to import, and is needed only here
-
-    logging.getLogger("agentkit_tools_core").debug("tool %r failed", tool, exc_info=error)
+    logger().debug("tool %r failed", tool, exc_info=error)
 
 
 def _describe(error: BaseException) -> str:

@@ -28,6 +28,7 @@ from agentkit_core.json import without_lone_surrogates
 from agentkit_core.values import Record, StringEnum
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
+from agentkit_tools_core._log import logger
 from agentkit_tools_core._outputs._artifacts import ArtifactStore
 from agentkit_tools_core._outputs._read_tool import READ_BYTES, READ_TOOL, READS_BACK
 from agentkit_tools_core._outputs._truncate import is_media, size_of, truncate_output
@@ -177,8 +178,6 @@ def _with_note(parts: tuple[Part, ...] | tuple[File, ...], note: JsonValue) -> P
 
 
 def _warn(tool: str, error: Exception) -> None:
-    import logging  # takes long to import, and is needed only here
-
-    logging.getLogger("agentkit_tools_core").warning(
+    logger().warning(
         "the output of tool %r could not be stored, so it was truncated", tool, exc_info=error
     )
