@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -13,14 +13,20 @@ from agentkit_loop.agent._agent_tool import AgentTool, ToolResultType
 from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._open_session import (
+    OpenSession,
     load_saved,
     load_saved_blocking,
     open_inner_session,
     open_inner_session_blocking,
-    open_session,
     open_session_blocking,
 )
-from agentkit_loop.agent._opening import AgentParts, Dependencies, new_session_id, random_jitter
+from agentkit_loop.agent._opening import (
+    AgentParts,
+    Dependencies,
+    SessionStart,
+    new_session_id,
+    random_jitter,
+)
 from agentkit_loop.agent._prompt import Instructions, instructions_of
 from agentkit_loop.agent._session import Session
 from agentkit_loop.drivers._clock import SystemClock
@@ -116,15 +122,14 @@ class Agent(AgentRuns):
             jitter=random_jitter if jitter is None else jitter,
         )
 
-    @asynccontextmanager
-    async def session(
+    def session(
         self,
         *,
         history: Iterable[Item] = (),
         session_id: SessionId | None = None,
         store: Store | None = None,
         dependencies: Dependencies | None = None,
-    ) -> AsyncIterator[Session]:
+    ) -> AbstractAsyncContextManager[Session]:
         """Open a session, for asyncio and trio.
 
         Without a store, the session is closed at the end. With one, it goes on from what is stored,
@@ -145,17 +150,18 @@ class Agent(AgentRuns):
             WrongModelForm: The model has no `open`.
             WrongStoreForm: The store has no `save`.
         """
-        session_id = session_id or new_session_id()
-        saved = None if store is None else await load_saved(store, session_id)
         parts = self._parts.with_dependencies(dependencies)
-        begin = parts.start(session_id, history=history, saved=saved)
-        async with open_session(parts, begin, store=store) as session:
-            yield session
+        name = session_id or new_session_id()
 
-    @asynccontextmanager
-    async def resume(
+        async def begin() -> SessionStart:
+            saved = None if store is None else await load_saved(store, name)
+            return parts.start(name, history=history, saved=saved)
+
+        return OpenSession(parts, begin, store=store)
+
+    def resume(
         self, snapshot: bytes, *, dependencies: Dependencies | None = None
-    ) -> AsyncIterator[Session]:
+    ) -> AbstractAsyncContextManager[Session]:
         """Go on with a session from `Session.snapshot`; it is closed at the end.
 
         The snapshot is not used up: going on from it twice makes two independent conversations,
@@ -167,8 +173,11 @@ class Agent(AgentRuns):
             WrongModelForm: The model has no `open`.
         """
         parts = self._parts.with_dependencies(dependencies)
-        async with open_session(parts, parts.resume(snapshot)) as session:
-            yield session
+
+        async def begin() -> SessionStart:
+            return parts.resume(snapshot)
+
+        return OpenSession(parts, begin)
 
     def as_tool(
         self,

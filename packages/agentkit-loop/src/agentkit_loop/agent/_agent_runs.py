@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing, closing
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, closing
 from typing import TypeVar, overload
 
 from agentkit_core import Item
 from agentkit_loop._result import TurnResult
+from agentkit_loop.agent._answer_text import AnswerText
 from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._conversation import require_no_approvals
 from agentkit_loop.agent._opening import Dependencies
@@ -121,7 +122,7 @@ class AgentRuns(ABC):
             ApprovalRequiredError: A call needs approval, and there is no `on_approval`.
         """
         async with self.session(history=history, dependencies=dependencies) as session:
-            async with aclosing(session.stream(prompt)) as events:
+            async with session._work.events(prompt) as events:
                 async for event in events:
                     yield event
             require_no_approvals(session)
@@ -145,12 +146,14 @@ class AgentRuns(ABC):
             TurnNotCompleted: The turn was not completed, so the text is not all of the answer;
                 raised after its last piece.
         """
-        async with (
-            self.session(history=history, dependencies=dependencies) as session,
-            aclosing(session.stream_text(prompt)) as pieces,
-        ):
-            async for piece in pieces:
-                yield piece
+        answer = AnswerText()
+        async with self.session(history=history, dependencies=dependencies) as session:
+            async with session._work.events(prompt) as events:
+                async for event in events:
+                    if piece := answer.take(event):
+                        yield piece
+            require_no_approvals(session)
+            answer.require_completed()
 
     @overload
     def run_blocking(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
-    asynccontextmanager,
     contextmanager,
     suppress,
 )
+from types import TracebackType
 
 from agentkit_core import SessionId
 from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
@@ -41,47 +41,81 @@ def load_saved_blocking(store: BlockingStore, session_id: SessionId) -> Saved | 
     return store.load_blocking(session_id)
 
 
-@asynccontextmanager
-async def open_session(
-    parts: AgentParts,
-    begin: SessionStart,
-    *,
-    store: Store | None = None,
-    parent: ParentRun | None = None,
-) -> AsyncIterator[Session]:
-    """Open a session for asyncio and trio.
+class OpenSession(AbstractAsyncContextManager[Session]):
+    """Opens a session for asyncio and trio, and leaves it.
 
-    At the end, a session with a store is left there as it stands; any other one is closed.
+    At the end, a session with a store is left there as it stands; any other one is closed. Not a
+    generator: an event loop that ends closes all generators at once, and one that another one waits
+    for would be closed twice.
 
     Args:
         parts: What the agent is made of.
-        begin: What the session begins with.
+        begin: Returns what the session begins with.
         store: Where it is saved; None means nowhere.
         parent: The run whose tool it is; None for a session of its own.
-
-    Raises:
-        WrongModelForm: The model has no `open`.
     """
-    from agentkit_loop.drivers._background_group import open_background_group  # imports anyio
-    from agentkit_loop.drivers.concurrent import ConcurrentDriver
 
-    if not isinstance(parts.model, Model):
-        raise WrongModelForm(parts.model.name, "open")
-    setup = parts.engine_setup(begin, parent)
-    model = parts.model.open(begin.state.session_id)
-    async with open_background_group(needed=parts.has_background_tools) as background:
-        driver = ConcurrentDriver(model, setup, background, store=store)
-        session = Session(driver, on_approval=parts.on_approval)
-        leave = session.close if store is None else session.suspend
+    def __init__(
+        self,
+        parts: AgentParts,
+        begin: Callable[[], Awaitable[SessionStart]],
+        *,
+        store: Store | None = None,
+        parent: ParentRun | None = None,
+    ) -> None:
+        self._parts = parts
+        self._begin = begin
+        self._store = store
+        self._parent = parent
+        self._end: Callable[[], Awaitable[None]] | None = None
+        self._session: Session | None = None
+
+    async def __aenter__(self) -> Session:
+        """Open the session.
+
+        Raises:
+            WrongModelForm: The model has no `open`.
+            RuntimeError: It was opened before.
+        """
+        from agentkit_loop.drivers._background_group import BackgroundGroup  # imports anyio
+        from agentkit_loop.drivers.concurrent import ConcurrentDriver
+
+        if self._end is not None:
+            raise RuntimeError("this session was opened before; call `session` or `resume` again")
+        begin, parts = await self._begin(), self._parts
+        if not isinstance(parts.model, Model):
+            raise WrongModelForm(parts.model.name, "open")
+        setup = parts.engine_setup(begin, self._parent)
+        model = parts.model.open(begin.state.session_id)
+        background = BackgroundGroup()
+        driver = ConcurrentDriver(model, setup, background, store=self._store)
+        self._session = Session(driver, on_approval=parts.on_approval)
+        self._end = background.end
         try:
             driver.engine.begin(begin.head, begin.effects)
-            yield session
-        except BaseException:
-            with suppress(ReporterFailed):  # the first exception is the one to raise
-                await leave()
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
             raise
-        if not driver.engine.is_over:
-            await leave()
+        return self._session
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave the session."""
+        session, end = self._session, self._end
+        assert session is not None and end is not None  # noqa: S101, PT018  (it was opened)
+        leave = session.close if self._store is None else session.suspend
+        try:
+            if error is not None:
+                with suppress(ReporterFailed):  # the first exception is the one to raise
+                    await leave()
+            elif not session._engine.is_over:
+                await leave()
+        finally:
+            await end()
 
 
 @contextmanager
@@ -92,7 +126,7 @@ def open_session_blocking(
     store: BlockingStore | None = None,
     parent: ParentRun | None = None,
 ) -> Iterator[BlockingSession]:
-    """Open a session without an event loop; see `open_session`.
+    """Open a session without an event loop; see `OpenSession`.
 
     Raises:
         WrongModelForm: The model has no `open_blocking`.
@@ -128,8 +162,11 @@ def open_inner_session(
         budget: The call's share of the outer turn's budget; None if it has none.
         hook: Called before all hooks of the agent.
     """
-    begin = parts.start(new_session_id()) if snapshot is None else parts.resume(snapshot)
-    return open_session(parts, begin, parent=ParentRun(budget, hook))
+
+    async def begin() -> SessionStart:
+        return parts.start(new_session_id()) if snapshot is None else parts.resume(snapshot)
+
+    return OpenSession(parts, begin, parent=ParentRun(budget, hook))
 
 
 def open_inner_session_blocking(

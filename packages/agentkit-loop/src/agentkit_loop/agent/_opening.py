@@ -25,7 +25,7 @@ from agentkit_loop.kernel._step import Effects, resume, start
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.persistence._snapshot import Head, decode_head, decode_state
 from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
-from agentkit_tools_core import Executor, hidden_specs
+from agentkit_tools_core import Executor
 from agentkit_tools_core.sync import await_if_needed
 
 Dependencies = Mapping[type[Any], object]
@@ -99,12 +99,6 @@ class AgentParts(Record, frozen=True, kw_only=True):
         if not dependencies:
             return self
         return replace(self, dependencies={**self.dependencies, **dependencies})
-
-    @property
-    def has_background_tools(self) -> bool:
-        """Whether a tool, hidden ones included, may go on in the background."""
-        specs = (*self.executor.specs(), *hidden_specs(self.executor.source))
-        return any(spec.annotations.detach_after_s is not None for spec in specs)
 
     def start(
         self, session_id: SessionId, *, history: Iterable[Item] = (), saved: Saved | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, overload
 
@@ -11,7 +10,7 @@ from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._answer_text import AnswerText
 from agentkit_loop.agent._conversation import Conversation, require_no_approvals
-from agentkit_loop.agent._host_loop import Outcome, Raise, Unanswered
+from agentkit_loop.agent._host_loop import Outcome, Unanswered
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import Prompt
 from agentkit_loop.agent._session_work import SessionWork
@@ -127,33 +126,9 @@ class Session(Conversation):
             TurnRunning: A turn is running, and there is a prompt.
             SessionClosed: The session is over.
         """
-        with self._work.begin("stream"), self._access.listen() as envelopes:
-            driver, engine = self._driver, self._engine
-            loop = self._work.loop(Unanswered.RETURN)
-            # What raises before this stream works, or for a mistake, cancels no turn.
-            if prompt is None:
-                self._access.require_work()
-            else:
-                self._access.begin_turn(prompt, "stream")
-            is_done = False
-            try:
-                while True:
-                    while envelopes:
-                        yield envelopes.popleft().event
-                    if is_done:
-                        return
-                    await driver.look_for_cancellation()
-                    await driver.release()
-                    status = engine.take_status()
-                    if status is None and engine.is_at_work:
-                        await driver.advance()
-                    else:
-                        decision = loop.decide(status, engine.state, is_over=engine.is_over)
-                        is_done = isinstance(decision, Raise)
-                        is_done = await self._work.carry_out(decision) is not None
-            finally:
-                if not is_done:
-                    await driver.give_up()
+        async with self._work.events(prompt) as events:
+            async for event in events:
+                yield event
 
     async def stream_text(self, prompt: Prompt | None = None) -> AsyncGenerator[str, None]:
         """Send a prompt and iterate over the text of the answers; see `Agent.stream_text`.
@@ -167,7 +142,7 @@ class Session(Conversation):
             TurnNotCompleted: The last turn was not completed; raised after its last piece.
         """
         answer = AnswerText()
-        async with aclosing(self.stream(prompt)) as events:
+        async with self._work.events(prompt) as events:
             async for event in events:
                 if piece := answer.take(event):
                     yield piece

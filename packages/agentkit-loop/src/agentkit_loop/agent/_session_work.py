@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, assert_never
@@ -22,6 +23,8 @@ from agentkit_loop.agent._host_loop import (
     Wait,
 )
 from agentkit_loop.agent._on_approval import OnApproval, decide_approval
+from agentkit_loop.agent._prompt import Prompt
+from agentkit_loop.events import Envelope, Event
 from agentkit_loop.kernel._inputs import Resolve
 from agentkit_loop.kernel._status import Finished, WaitingForApproval
 
@@ -73,6 +76,10 @@ class SessionWork:
         """Make the host loop of one piece of work."""
         has_on_approval = self._on_approval is not None
         return HostLoop(has_on_approval=has_on_approval, can_wait=True, unanswered=unanswered)
+
+    def events(self, prompt: Prompt | None) -> EventStream:
+        """Stream the events of one piece of work; see `Session.stream`."""
+        return EventStream(self, prompt)
 
     async def until_done(self, unanswered: Unanswered) -> Outcome:
         """Work until a turn has ended and none follows, or the host has to approve a call.
@@ -126,6 +133,68 @@ class SessionWork:
             raise
         if decision is not None and request in driver.engine.state.pending_approvals:
             self._access.post(Resolve(request.id, decision, request.call.id))
+
+
+class EventStream:
+    """The events of one piece of work on a session, in the block of an `async with`.
+
+    Not a generator: an event loop that ends closes all generators at once, and one that another one
+    waits for would be closed twice.
+
+    Args:
+        work: Works on the session.
+        prompt: What to say to the model; None goes on with what is under way.
+    """
+
+    def __init__(self, work: SessionWork, prompt: Prompt | None) -> None:
+        self._work = work
+        self._prompt = prompt
+        self._stack = ExitStack()
+        self._loop = work.loop(Unanswered.RETURN)
+        self._envelopes: deque[Envelope] = deque()
+        self._is_done = True
+
+    async def __aenter__(self) -> EventStream:
+        """Begin the work; what raises before that cancels no turn."""
+        access = self._work._access
+        with ExitStack() as stack:
+            stack.enter_context(self._work.begin("stream"))
+            self._envelopes = stack.enter_context(access.listen())
+            if self._prompt is None:
+                access.require_work()
+            else:
+                access.begin_turn(self._prompt, "stream")
+            self._stack = stack.pop_all()
+        self._is_done = False
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Cancel the turn if the work is not done."""
+        try:
+            if not self._is_done:
+                await self._work._driver.give_up()
+        finally:
+            self._stack.close()
+
+    def __aiter__(self) -> EventStream:
+        return self
+
+    async def __anext__(self) -> Event:
+        driver, engine = self._work._driver, self._work._driver.engine
+        while not self._envelopes:
+            if self._is_done:
+                raise StopAsyncIteration
+            await driver.look_for_cancellation()
+            await driver.release()
+            status = engine.take_status()
+            if status is None and engine.is_at_work:
+                await driver.advance()
+            else:
+                decision = self._loop.decide(status, engine.state, is_over=engine.is_over)
+                # A mistake of the host, such as nothing to do, cancels no turn.
+                self._is_done = isinstance(decision, Raise)
+                self._is_done = await self._work.carry_out(decision) is not None
+        return self._envelopes.popleft().event
 
 
 def _is_async(on_approval: OnApproval) -> bool:

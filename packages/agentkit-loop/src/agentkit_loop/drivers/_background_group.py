@@ -1,37 +1,75 @@
-"""Session-scoped task group for background calls."""
+"""The background calls of a session, each in a task of its own."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any
 
 import anyio
-import anyio.abc
 
 from agentkit_core import ToolCallId
+from agentkit_loop.drivers._free_tasks import start_free_task
+from agentkit_loop.drivers._wakeup import Wakeup
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._state import State
 
 
 class BackgroundGroup:
-    """The calls of a session that may outlive a turn, and the task group in which they run.
+    """The calls of a session that may outlive a turn, and the tasks in which they run.
 
-    Args:
-        group: The task group; None if the session has no tool that may go on in the background.
-            Then a call that could is run like all others.
+    The tasks belong to the session, whichever task of the host has started or ends it.
     """
 
-    __slots__ = ("_calls", "group")
+    __slots__ = ("_calls", "_ended", "_scopes")
 
-    def __init__(self, group: anyio.abc.TaskGroup | None) -> None:
-        self.group = group
+    def __init__(self) -> None:
         self._calls: dict[EffectId, ToolCallId] = {}
+        self._scopes: set[anyio.CancelScope] = set()
+        """One for each task that has not ended."""
+        self._ended = Wakeup()
+
+    def start(
+        self,
+        work: Callable[[Any], Coroutine[Any, Any, None]],
+        effect: StartTool | StartTimer,
+        context: Context,
+    ) -> None:
+        """Start a task for an effect that `take` has returned.
+
+        Args:
+            work: Performs the effect; raises nothing but the event loop's own cancellation.
+            effect: The effect.
+            context: The context variables of the task.
+        """
+        scope = anyio.CancelScope()
+        self._scopes.add(scope)
+
+        async def work_in_scope() -> None:
+            with scope:
+                await work(effect)
+
+        def end() -> None:
+            self._scopes.discard(scope)
+            self._ended.notify()
+
+        start_free_task(work_in_scope, context, end)
+
+    async def end(self) -> None:
+        """Cancel all tasks and wait until they have ended, even if the host is cancelled."""
+        for scope in list(self._scopes):
+            scope.cancel()
+        with anyio.CancelScope(shield=True):
+            while self._scopes:
+                await self._ended.wait()
 
     def take(self, pending: list[AnsweredEffect]) -> list[StartTool | StartTimer]:
         """Remove from pending effects those that run in this group, and return them in order.
 
         They are the calls that may go on in the background, and the timers of such calls.
         """
+        if not pending:
+            return []
         background = [
             effect
             for effect in pending
@@ -64,35 +102,3 @@ class BackgroundGroup:
                 for other in pending
             )
         )
-
-
-@asynccontextmanager
-async def open_background_group(*, needed: bool) -> AsyncIterator[BackgroundGroup]:
-    """Open the task group in which a session's background calls run.
-
-    An exception of the body is raised as it is, not in an exception group, since callers do not
-    look into groups. Calls that still run at the end are cancelled.
-
-    Args:
-        needed: Whether to open a task group at all. A group ties the session to the task that
-            opened it, so sessions without background calls do without.
-    """
-    if not needed:
-        yield BackgroundGroup(None)
-        return
-    raised: BaseException | None = None
-    try:
-        async with anyio.create_task_group() as group:
-            try:
-                yield BackgroundGroup(group)
-            except BaseException as error:
-                raised = error
-                raise
-            finally:
-                group.cancel_scope.cancel()
-    except BaseExceptionGroup as errors:
-        if raised is None:
-            raise
-        if isinstance(raised, BaseExceptionGroup) and len(errors.exceptions) == 1:
-            raised = errors.exceptions[0]  # under trio another object, of the same exceptions
-        raise raised from raised.__cause__

@@ -232,9 +232,8 @@ class TaskGroupRunner:
             self._start(self._group, self._ask_for_approvals, self.ask_host)
 
     def _start_background(self) -> None:
-        if self._background.group is not None:
-            for effect in self._background.take(self._engine.pending):
-                self._start(self._background.group, self._run_in_background, effect)
+        for effect in self._background.take(self._engine.pending):
+            self._background.start(self._run_in_background, effect, self._context.copy())
 
     def _start(
         self,
