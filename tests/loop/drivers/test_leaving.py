@@ -100,7 +100,7 @@ async def test_vl01_each_step_of_a_stream_may_be_taken_in_another_task(kind: str
             await in_another_task(step)
         await in_another_task(events.aclose)
     began = any(isinstance(event, ToolDetached) for event in seen)
-    assert ENDED == (["lookup"] if began or ENDED else [])
+    assert (["lookup"] if began or ENDED else []) == ENDED
 
 
 @pytest.mark.parametrize("kind", TOOLS)
