@@ -34,6 +34,7 @@ FILES = {
     "_encode_items",
     "_encode_options",
     "_finish",
+    "_fitting",
     "_media",
     "_metadata_keys",
     "_projection",

@@ -32,7 +32,7 @@ WEATHER = ToolSpec(
     "Say what the weather is like.",
     {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
-PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"PNG"))
+PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n"))
 """An image whose base64 is `UE5H`."""
 
 

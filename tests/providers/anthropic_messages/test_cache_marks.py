@@ -88,9 +88,9 @@ def test_d10_tools_instructions_and_the_users_last_message_are_marked_once_each(
         Item.tool(result("1"), result("2")),
     ]
 
-    assert marked(*history, tools=TOOLS) == ["b", "s2", "2"]
-    assert marked(*history, Item.user("x", "y")) == ["s2", "y"]
-    assert marked(*history, Item.assistant("z")) == ["s2", "2"]
+    assert marked(*history, tools=TOOLS) == ["b", "s2", "u1", "2"]
+    assert marked(*history, Item.user("x", "y")) == ["s2", "u1", "y"]
+    assert marked(*history, Item.assistant("z"), Item.user("v")) == ["s2", "2", "v"]
 
 
 def test_d10_without_caching_nothing_is_marked() -> None:
@@ -120,7 +120,11 @@ HISTORY = [
     Item.user("u7", " ", "v7"),
     Item.assistant("a8"),
 ]
-REMINDER = "<system-reminder>\nn3\n</system-reminder>"
+
+
+def reminder(text: str) -> str:
+    """How what the user did not say is said among the user's words."""
+    return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
 @pytest.mark.parametrize(
@@ -128,14 +132,14 @@ REMINDER = "<system-reminder>\nn3\n</system-reminder>"
     [
         (ToolsEnd(), "b"),
         (ItemEnd(0), "u0"),
-        (ItemEnd(1), "s1"),  # hoisted
-        (ItemEnd(3), REMINDER),  # merged into the message before
+        (ItemEnd(1), reminder("s1")),
+        (ItemEnd(3), reminder("n3")),  # merged into the message before
         (ItemEnd(4), "f"),  # the last call
         (PartEnd(4, 0), "a4"),
         (PartEnd(4, 1), "f"),
         (ItemEnd(5), "y"),  # in call order
         (PartEnd(5, 0), "x"),
-        (ItemEnd(6), "c6"),
+        (ItemEnd(6), reminder("c6")),
         (PartEnd(7, 0), "u7"),
         (PartEnd(7, 1), "u7"),  # the blank part is not there: the prefix ends before it
         (PartEnd(7, 2), "v7"),
@@ -150,7 +154,7 @@ def test_h17_marks_count_the_requests_items_whatever_became_of_them(
 
 
 def test_h17_the_mark_of_an_item_that_is_left_out_is_where_the_prefix_ends() -> None:
-    assert marked(*HISTORY, **at(ItemEnd(2))) == ["s1"]
+    assert marked(*HISTORY, **at(ItemEnd(2))) == [reminder("s1")]
     failed = [Item.user("u"), own(Reasoning("unsigned")), Item.user("v")]
     assert marked(*failed, **at(ItemEnd(1))) == ["u"]
 
@@ -171,9 +175,10 @@ def test_what_cannot_be_marked_is_dropped_or_refused(mark: CacheMark) -> None:
 def test_of_more_than_four_marks_the_first_are_dropped_or_all_are_refused() -> None:
     marks = (ToolsEnd(), ItemEnd(8), ItemEnd(0), ItemEnd(6), ItemEnd(5))
 
-    assert marked(*HISTORY, tools=TOOLS, marks=marks) == ["c6", "u0", "y", "a8"]
+    assert marked(*HISTORY, tools=TOOLS, marks=marks) == ["u0", "y", reminder("c6"), "a8"]
     five = (ItemEnd(8), ItemEnd(1), ItemEnd(0), ItemEnd(6), ItemEnd(5))
-    assert marked(*HISTORY, tools=TOOLS, marks=five) == ["c6", "u0", "y", "a8"]
+    last_four = [reminder("s1"), "y", reminder("c6"), "a8"]
+    assert marked(*HISTORY, tools=TOOLS, marks=five) == last_four
     with pytest.raises(UnsupportedContent, match="at most 4"):
         marked(*HISTORY, tools=TOOLS, mode=CacheMode.REQUIRED, marks=marks)
     assert len(marked(*HISTORY, tools=TOOLS, mode=CacheMode.REQUIRED, marks=marks[:4])) == 4

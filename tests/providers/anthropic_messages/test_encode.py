@@ -23,6 +23,7 @@ from agentkit_core import (
     Item,
     JsonFormat,
     JsonSchemaFormat,
+    JsonValue,
     Media,
     Modality,
     ModelOptions,
@@ -72,7 +73,7 @@ KNOWN_FIELDS = set(message_create_params.MessageCreateParamsStreaming.__required
 
 PNG_BLOCK = {
     "type": "image",
-    "source": {"type": "base64", "media_type": "image/png", "data": "UE5H"},
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
 }
 
 
@@ -142,6 +143,7 @@ def test_h14_results_stand_first_in_the_users_message_however_many_items_it_is_m
         {"type": "tool_result", "tool_use_id": "1", "content": "a", "is_error": True},
         {"type": "tool_result", "tool_use_id": "2", "content": "b"},
         text("<system-reminder>\nn\n</system-reminder>"),
+        text("<system-reminder>\ns\n</system-reminder>"),
         text("u"),
     ]
 
@@ -170,8 +172,8 @@ def test_h14_media_and_documents_are_written_as_the_protocol_has_them() -> None:
     said_of_it: dict[str, Any] = {"citations": {"enabled": True}}
     item = Item.user(
         Media(Modality.IMAGE, "", Uri("https://e/i")),
-        Media(Modality.IMAGE, "", Uri("data:image/jpg;base64,SlBH")),
-        Media(Modality.IMAGE, "image/tiff", InlineBytes(b"TIFF")),
+        Media(Modality.IMAGE, "", Uri("data:image/jpg;base64,/9j/")),
+        Media(Modality.IMAGE, "image/tiff", InlineBytes(b"II*\x00")),
         Media(Modality.IMAGE, "image/png", InlineText("no image")),
         File(InlineBytes(b"PDF"), "application/pdf", "a.pdf"),
         File(Uri("https://e/a.pdf"), metadata={"anthropic_messages.block": said_of_it}),
@@ -180,14 +182,14 @@ def test_h14_media_and_documents_are_written_as_the_protocol_has_them() -> None:
         File(InlineBytes("é".encode()), "text/csv; charset=utf-8", "a.csv"),
         File(InlineText(" "), "text/plain", "blank.txt"),
         File(InlineBytes(b"ZIP"), "application/zip", "a.zip"),
-        File(InlineBytes(b"PNG"), "image/png"),
+        File(InlineBytes(b"\x89PNG\r\n\x1a\n"), "image/png"),
     )
 
     assert messages(item)[0]["content"] == [
         {"type": "image", "source": {"type": "url", "url": "https://e/i"}},
         {
             "type": "image",
-            "source": {"type": "base64", "media_type": "image/jpeg", "data": "SlBH"},
+            "source": {"type": "base64", "media_type": "image/jpeg", "data": "/9j/"},
         },
         text("(image omitted: image/tiff is not read)"),
         text("(image omitted: its data is text)"),
@@ -496,6 +498,14 @@ def test_a_request_mentions_what_was_asked_and_nothing_else() -> None:
     )
 
 
+CLOSED: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
 def test_all_options_have_their_fields() -> None:
     written = sent(
         Item.user("u"),
@@ -505,7 +515,7 @@ def test_all_options_have_their_fields() -> None:
         stop_sequences=("END", " "),
         tool_choice=NamedTool("weather"),
         parallel_tool_calls=False,
-        response_format=JsonSchemaFormat({"type": "object"}, "shape", strict=True),
+        response_format=JsonSchemaFormat(CLOSED, "shape", strict=True),
         extra={"anthropic_messages": {"top_k": 5, "temperature": 0.7}, "other": {"x": 1}},
     )
 
@@ -513,7 +523,7 @@ def test_all_options_have_their_fields() -> None:
     assert written == {
         "model": MODEL,
         "max_tokens": 100,
-        "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
+        "output_config": {"format": {"type": "json_schema", "schema": CLOSED}},
         "temperature": 0.7,
         "stop_sequences": ["END"],
         "tool_choice": {"type": "tool", "name": "weather", "disable_parallel_tool_use": True},

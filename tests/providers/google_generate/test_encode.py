@@ -61,7 +61,7 @@ from support.items import any_histories
 
 NEW, OLD = "gemini-3-pro-preview", "gemini-2.5-flash"
 SKIP = "skip_thought_signature_validator"
-PNG_PART = {"inlineData": {"data": "UE5H", "mimeType": "image/png"}}
+PNG_PART = {"inlineData": {"data": "iVBORw0KGgo=", "mimeType": "image/png"}}
 
 
 def body(
@@ -97,12 +97,13 @@ def test_every_kind_of_item_has_its_place() -> None:
         Item.tool(result("1", "r")),
         Item.developer("d"),
     ) == {
-        "systemInstruction": {"parts": [{"text": "s"}, {"text": "c"}, {"text": "d"}]},
+        "systemInstruction": {"parts": [{"text": "s"}]},
         "contents": [
             {
                 "role": "user",
                 "parts": [
                     {"text": "u"},
+                    {"text": "<system-reminder>\nc\n</system-reminder>"},
                     {"text": "<system-reminder>\nn\n</system-reminder>"},
                 ],
             },
@@ -120,6 +121,7 @@ def test_every_kind_of_item_has_its_place() -> None:
                 "role": "user",
                 "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}}}],
             },
+            {"role": "user", "parts": [{"text": "<system-reminder>\nd\n</system-reminder>"}]},
         ],
     }
 
@@ -150,7 +152,7 @@ def test_neighbours_of_one_role_share_a_content_but_results_have_their_own() -> 
         )
     ]
 
-    assert roles == [("user", 2), ("model", 3), ("user", 1), ("user", 2)]
+    assert roles == [("user", 3), ("model", 3), ("user", 1), ("user", 2)]
 
 
 def test_the_first_to_speak_is_a_user() -> None:
@@ -162,7 +164,7 @@ def test_the_first_to_speak_is_a_user() -> None:
 def test_media_and_documents_are_written_as_the_protocol_has_them() -> None:
     item = Item.user(
         PNG,
-        Media(Modality.IMAGE, "", InlineBytes(b"PNG")),
+        Media(Modality.IMAGE, "", InlineBytes(b"\x89PNG\r\n\x1a\n")),
         Media(Modality.VIDEO, "", Uri("https://e/v")),
         Media(Modality.AUDIO, "", Uri("data:audio/wav;base64,UklGRg==")),
         File(InlineBytes(b"PDF"), name="a.pdf"),
@@ -337,7 +339,7 @@ def test_blocks_go_back_verbatim_to_their_vendor_and_signed_ones_to_their_model_
 
 def test_thoughts_and_images_of_thoughts_go_back_as_thoughts() -> None:
     image = Reasoning(
-        data=InlineBytes(b"PNG"),
+        data=InlineBytes(b"\x89PNG\r\n\x1a\n"),
         metadata={"google_generate.mime_type": "image/png", "google_generate.signature": "QQ=="},
     )
 

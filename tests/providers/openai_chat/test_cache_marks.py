@@ -35,7 +35,7 @@ from agentkit_core.cache import (
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
 from support.items import any_histories
 
-PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG"))
+PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n"))
 TOOLS = (ToolSpec("a"), ToolSpec("b"))
 QUIRKS = Quirks(cache_control=True, cache_key=False, cache_retention_24h=False)
 
@@ -83,12 +83,14 @@ def test_the_plan_is_tools_instructions_and_the_last_text_and_nowhere_else() -> 
     written = sent(*history, tools=TOOLS, cache=CacheRequest(retention=CacheRetention.EXTENDED))
     mark = {"type": "ephemeral", "ttl": "1h"}
 
-    assert json.dumps(written).count("cache_control") == 3
+    assert json.dumps(written).count("cache_control") == 4
     assert written["tools"][1]["cache_control"] == mark
-    system, _, assistant, _ = written["messages"]
+    system, user, assistant, tool = written["messages"]
     assert system["content"] == [{"type": "text", "text": "s", "cache_control": mark}]
-    assert assistant["content"] == [{"type": "text", "text": "a", "cache_control": mark}]
-    assert marked(*history, tools=TOOLS, mode=CacheMode.REQUIRED) == ["b", "s", "a"]
+    assert user["content"][0] == {"type": "text", "text": "u", "cache_control": mark}
+    assert assistant["content"] == "a"
+    assert tool["content"][0]["cache_control"] == mark
+    assert marked(*history, tools=TOOLS, mode=CacheMode.REQUIRED) == ["b", "s", "u", "result of 1"]
 
 
 HISTORY = [

@@ -21,6 +21,7 @@ from agentkit_core import (
     Item,
     JsonFormat,
     JsonSchemaFormat,
+    JsonValue,
     Media,
     Modality,
     ModelOptions,
@@ -71,7 +72,7 @@ def own(*parts: Part, model: str = "m", provider: str = "openai") -> Item:
     return model_item(*parts, api="openai_chat", provider=provider, model=model)
 
 
-PNG_PART = {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}}
+PNG_PART = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 
 
 def test_h8_every_kind_of_item_has_its_message() -> None:
@@ -121,10 +122,10 @@ def test_h8_media_and_documents_are_written_as_the_protocol_has_them() -> None:
         PNG,
         Media(Modality.AUDIO, "audio/mpeg", InlineBytes(b"MP3")),
         Media(Modality.AUDIO, "audio/wav", Uri("https://e/a")),
-        File(InlineBytes(b"PDF"), "application/pdf", "a.pdf"),
+        File(InlineBytes(b"%PDF-"), "application/pdf", "a.pdf"),
         File(Uri("file-abc")),
         File(InlineText("words"), "text/plain", "a.txt"),
-        File(InlineBytes(b"PNG"), "image/png"),
+        File(InlineBytes(b"\x89PNG\r\n\x1a\n"), "image/png"),
     )
 
     assert messages(item)[0]["content"] == [
@@ -134,7 +135,7 @@ def test_h8_media_and_documents_are_written_as_the_protocol_has_them() -> None:
         {"type": "text", "text": "(audio omitted: this protocol takes audio by value only)"},
         {
             "type": "file",
-            "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,UERG"},
+            "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="},
         },
         {"type": "file", "file": {"file_id": "file-abc"}},
         {"type": "text", "text": "[File a.txt]\nwords"},
@@ -391,6 +392,14 @@ def test_s04_strict_is_said_of_those_tools_alone_whose_maker_says_it() -> None:
     assert "strict" not in written[0]
 
 
+CLOSED: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {},
+    "required": [],
+    "additionalProperties": False,
+}
+
+
 def test_all_options_have_their_fields() -> None:
     written = body(
         Item.user("u"),
@@ -403,7 +412,7 @@ def test_all_options_have_their_fields() -> None:
         stop_sequences=("END",),
         tool_choice=NamedTool("weather"),
         parallel_tool_calls=False,
-        response_format=JsonSchemaFormat({"type": "object"}, "shape", strict=True),
+        response_format=JsonSchemaFormat(CLOSED, "shape", strict=True),
         thinking=ThinkingLevel.LOW,
         cache=CacheRequest(retention=CacheRetention.EXTENDED),
         extra={"openai_chat": {"n": 2, "seed": 8}, "other": {"x": 1}},
@@ -421,7 +430,7 @@ def test_all_options_have_their_fields() -> None:
         "reasoning_effort": "low",
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "shape", "schema": {"type": "object"}, "strict": True},
+            "json_schema": {"name": "shape", "schema": CLOSED, "strict": True},
         },
         "prompt_cache_key": "s1",
         "prompt_cache_retention": "24h",
@@ -559,7 +568,7 @@ def test_vendors_that_want_more_in_messages_get_it() -> None:
         requires_assistant_after_tool_result=True,
         error_prefix="Error: ",
         required_tool_choice="any",
-        empty_tools_with_history=True,
+        tools_with_history=True,
     )
     asked = [Item.assistant(call("1")), Item.tool(result("1", "r", is_error=True))]
     written = messages(*asked, Item.user("u"), quirks=quirks)
@@ -576,7 +585,9 @@ def test_vendors_that_want_more_in_messages_get_it() -> None:
         {"role": "user", "content": "u"},
     ]
     assert messages(*asked, Item.assistant("a"), quirks=quirks)[2]["content"] == "a"
-    assert body(*asked, quirks=quirks)["tools"] == []
+    without_tools = body(*asked, quirks=quirks)
+    assert [tool["function"]["name"] for tool in without_tools["tools"]] == ["f"]
+    assert without_tools["tool_choice"] == "none"
     assert "tools" not in body(Item.user("u"), quirks=quirks)
     required = {"tools": (WEATHER,), "tool_choice": ToolChoiceMode.REQUIRED}
     assert body(quirks=quirks, **required)["tool_choice"] == "any"
@@ -672,7 +683,7 @@ GROWING = {
     "reasoning back": Quirks(
         reasoning_field_out="reasoning_content", requires_reasoning_content_on_assistant=True
     ),
-    "marked": Quirks(cache_control=True, empty_tools_with_history=True),
+    "marked": Quirks(cache_control=True, tools_with_history=True),
 }
 
 

@@ -21,6 +21,7 @@ from agentkit_core import (
     Item,
     JsonFormat,
     JsonSchemaFormat,
+    JsonValue,
     Media,
     Modality,
     ModelOptions,
@@ -81,7 +82,7 @@ def decisions(quirks: Quirks | None = None, **options: Any) -> dict[str, Any]:
 PNG_PART = {
     "type": "input_image",
     "detail": "auto",
-    "image_url": "data:image/png;base64,UE5H",
+    "image_url": "data:image/png;base64,iVBORw0KGgo=",
 }
 
 
@@ -142,7 +143,7 @@ def test_media_and_documents_are_written_as_the_protocol_has_them() -> None:
         File(Uri("https://e/a.pdf"), "application/pdf"),
         File(Uri("file-2")),
         File(InlineText("words"), "text/plain", "a.txt"),
-        File(InlineBytes(b"PNG"), "image/png"),
+        File(InlineBytes(b"\x89PNG\r\n\x1a\n"), "image/png"),
         Structured({"b": 1}),
     )
 
@@ -282,6 +283,14 @@ def test_the_bytes_are_compact_json_with_the_input_last() -> None:
     )
 
 
+CLOSED: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {},
+    "required": [],
+    "additionalProperties": False,
+}
+
+
 def test_all_options_have_their_fields() -> None:
     written = body(
         Item.user("u"),
@@ -292,7 +301,7 @@ def test_all_options_have_their_fields() -> None:
         top_p=0.9,
         tool_choice=NamedTool("weather"),
         parallel_tool_calls=False,
-        response_format=JsonSchemaFormat({"type": "object"}, "shape", strict=True),
+        response_format=JsonSchemaFormat(CLOSED, "shape", strict=True),
         thinking=ThinkingLevel.LOW,
         cache=CacheRequest(retention=CacheRetention.EXTENDED),
         extra={"openai_responses": {"truncation": "auto", "top_p": 1}, "other": {"x": 1}},
@@ -311,7 +320,7 @@ def test_all_options_have_their_fields() -> None:
             "format": {
                 "type": "json_schema",
                 "name": "shape",
-                "schema": {"type": "object"},
+                "schema": CLOSED,
                 "strict": True,
             }
         },
@@ -355,7 +364,7 @@ def test_a_row_may_leave_out_what_the_vendor_does_not_know_and_add_what_it_wants
     assert written["text"] == {"format": {"type": "json_object"}}
     assert "strict" not in written["tools"][0]
     assert decisions(quirks, seed=1, **options) == {
-        "openai_responses.dropped": ["temperature", "seed"]
+        "openai_responses.dropped": ["temperature", "seed", "parallel_tool_calls", "cache"]
     }
 
 

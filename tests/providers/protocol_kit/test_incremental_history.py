@@ -20,7 +20,8 @@ class Encoder:
         self.encoded_texts: list[str] = []
 
     def encode(self, *items: Item, target: Target = TARGET, settings: object = None) -> list[bytes]:
-        sendable = self.history.update(items, target, settings)
+        sendable = self.history.update(items, target)
+        self.history.set_settings(settings)
         return [encoded.data for encoded in self.history.encode(sendable, self._encode_item)]
 
     def _encode_item(self, items: Sequence[Item], at: int) -> EncodedItem:

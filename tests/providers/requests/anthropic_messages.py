@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agentkit_core import (
+    ItemKind,
     JsonSchemaFormat,
     ModelOptions,
     ModelRequest,
@@ -18,10 +19,12 @@ from agentkit_core import (
 )
 from agentkit_core.cache import CacheRequest, CacheRetention, ToolsEnd
 from agentkit_providers.anthropic_messages import AnthropicMessages, Quirks, ThinkingStyle
+from agentkit_providers.anthropic_messages._models import traits_of
 from agentkit_providers.endpoints import default_registry
 from providers.requests.anthropic_messages_history import API, HistoryReader, refuse_unpaired
 from providers.requests.history import refuse_mended
 from providers.requests.reading import (
+    MENDED,
     Body,
     Fields,
     NotExpressible,
@@ -57,6 +60,8 @@ def read(exchange: Mapping[str, Any], body: Body) -> Reading:
     quirks, shown = laid_over(own.quirks, reader.quirks)
     projection = AnthropicMessages(row.name, quirks)
     refuse_mended(request.items, projection.target(model))
+    if request.items[-1].kind is ItemKind.ASSISTANT and not traits_of(model).prefill:
+        raise NotExpressible(f"{MENDED}the model does not go on from the assistant's words")
     refuse_unpaired(request.items)
     return Reading(request, projection, shown)
 

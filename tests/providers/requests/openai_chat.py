@@ -71,7 +71,7 @@ class _Reader:
         self._origin = origin
         self._own = own
         # A body shows all that is said in it, and that nothing else is.
-        self.quirks: dict[str, Any] = {"extra": {}, "empty_tools_with_history": False}
+        self.quirks: dict[str, Any] = {"extra": {}, "tools_with_history": False}
 
     def request(self) -> ModelRequest:
         fields = self._fields

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from agentkit_core import InlineBytes, ModelRequest, Part, Text, Uri
 from agentkit_core.provider import Projection, Target
 from agentkit_providers import Endpoint
+from agentkit_providers._protocol_kit._media_types import plain_type, type_of
 from agentkit_providers.endpoints import default_registry
 from providers.requests.rules import Rule
 
@@ -138,11 +139,18 @@ def one_text(parts: Sequence[Part], what: str) -> None:
 
 
 def bytes_or_address(base64: str, mime_type: str) -> InlineBytes | Uri:
-    """The bytes themselves; a `data:` address where the recording cut them to no base64."""
+    """The bytes themselves; a `data:` address where they are not written in the usual base64.
+
+    Raises:
+        NotExpressible: They are an image of another type than is said, which is never sent so.
+    """
     try:
         content = b64decode(base64, validate=True)
     except ValueError:
         content = b""
+    said, shown = plain_type(mime_type), type_of(content)
+    if said.startswith("image/") and said != shown:
+        raise NotExpressible(f"{MENDED}an image of another type than it says")
     if b64encode(content).decode() == base64:
         return InlineBytes(content)
     return Uri(f"data:{mime_type};base64,{base64}")

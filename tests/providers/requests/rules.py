@@ -7,6 +7,7 @@ the reason why the two ways of writing mean the same; none knows a single record
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
@@ -27,9 +28,24 @@ class Rule(NamedTuple):
     """Changes a body in place."""
 
 
+_CUT: Final = re.compile(r"(?P<rest>[A-Za-z0-9+/=]*)\.{3}\[\d+ more base64 characters removed\]$")
+
+
+def without_cuts(value: Any) -> Any:
+    """Shorten base64 that recordings cut to the part that is there and can be decoded."""
+    if isinstance(value, dict):
+        return {key: without_cuts(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [without_cuts(entry) for entry in value]
+    if not isinstance(value, str) or (cut := _CUT.search(value)) is None:
+        return value
+    rest = cut["rest"]
+    return value[: cut.start()] + rest[: len(rest) // 4 * 4]
+
+
 def normal(body: Any, rules: Iterable[Rule]) -> Any:
     """Write a body in its normal form; the body itself is left as it is."""
-    copied = deepcopy(body)
+    copied = without_cuts(deepcopy(body))
     for rule in rules:
         rule.apply(copied)
     return copied

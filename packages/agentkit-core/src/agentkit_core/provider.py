@@ -24,6 +24,7 @@ from agentkit_core._projection import (
     ResponseDecoder,
     WireRequest,
 )
+from agentkit_core._request_changes import RequestChange, request_changes
 from agentkit_core._retry import wait_before_retry_s
 from agentkit_core._streaming._call_arguments import complete_call
 from agentkit_core._streaming._delta import (
@@ -75,6 +76,9 @@ __all__ = [
     "ResponseStarted",
     "SetMetadata",
     "UsageReported",
+    # what an encoder changed of a request
+    "RequestChange",
+    "request_changes",
     # building blocks of decoders and model clients
     "Fold",
     "PartialJson",

@@ -65,8 +65,13 @@ class SendableHistory:
             tail[closed_count:], _calls_of(tail[:closed_count])
         ):
             closed_count = 0
-        self._convert_final(tail[:closed_count])
         converter = self._converter
+        if closed_count and not converter.has_front:
+            trial = converter.copy()
+            trial.take(tail[:closed_count])
+            if not trial.has_front:
+                closed_count = 0  # a later system item may yet move before these
+        self._convert_final(tail[:closed_count])
         if closed_count < len(tail):
             converter = converter.copy()
             converter.take(tail[closed_count:])

@@ -10,7 +10,8 @@ The steps, in order:
     3. parts that the target does not accept are replaced or removed
     4. call ids and tool names that the target does not accept are replaced
     5. media in tool results are moved to where the target accepts them
-    6. items of kinds that have no role at the target are converted to another kind
+    6. items of kinds that have no role at the target are converted to another kind, and system
+       items that follow the first user item to reminders, where the target takes them only in front
     7. neighbours of one role are merged where the target wants roles to alternate
 """
 
@@ -85,6 +86,9 @@ class Converter:
         self._before: Item | None = None
         self._moves_media = media_follow(target)
         self._wants_user = target.first_user
+        self._front_count = 0
+        self.has_front = target.late_system
+        """Whether the items at the front are complete: no system item is moved there any more."""
 
     def copy(self) -> Converter:
         """Return an independent copy with the same state."""
@@ -118,6 +122,15 @@ class Converter:
 
     def _add(self, item: Item) -> None:
         item = _convert_kind(item, self._target)
+        if not self._target.late_system:
+            if item.kind in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
+                if not self.has_front:
+                    self.items.insert(self._front_count, item)
+                    self._front_count += 1
+                    return
+                item = replace(item, kind=ItemKind.USER, parts=as_reminder(item.parts))
+            elif item.kind is ItemKind.USER:
+                self.has_front = True
         if self._wants_user and item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
             self._wants_user = False
             if item.kind is not ItemKind.USER:

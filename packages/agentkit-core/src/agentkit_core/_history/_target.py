@@ -93,6 +93,8 @@ class Target(Record, frozen=True, kw_only=True, omit_defaults=True):
         consecutive_roles: Whether two items of one role may follow each other; otherwise they are
             merged.
         first_user: Whether the first item after the system and developer items must be a user item.
+        late_system: Whether system and developer items may follow the first user item. Otherwise
+            those that do become user items with a reminder, and those before it move to the front.
         orphan_results: Whether results without a call are accepted; otherwise they become text of
             the user.
         custom_kinds: The kinds of custom parts that are accepted; None means all whose kind begins
@@ -117,5 +119,6 @@ class Target(Record, frozen=True, kw_only=True, omit_defaults=True):
     empty_text: bool = False
     consecutive_roles: bool = True
     first_user: bool = False
+    late_system: bool = True
     orphan_results: bool = False
     custom_kinds: frozenset[str] | None = None

@@ -42,16 +42,12 @@ class IncrementalHistory(Generic[E]):
         self.encoded: list[E] = []
         """What was encoded, for each of the sendable items from the first on."""
 
-    def update(
-        self, items: Sequence[Item], target: Target, settings: Hashable = None
-    ) -> Sequence[Item]:
+    def update(self, items: Sequence[Item], target: Target) -> Sequence[Item]:
         """Make a request's items sendable, and forget what was encoded of those that changed.
 
         Args:
             items: All items of the request, oldest first.
             target: What can be sent.
-            settings: What else the encoding of items depends on. With another value than before,
-                all items are encoded again.
 
         Returns:
             What `agentkit_core.provider.sendable` gives for the items.
@@ -59,12 +55,19 @@ class IncrementalHistory(Generic[E]):
         if self._sendable is None or self._sendable.target != target:
             self._sendable = SendableHistory(target)
             self.encoded.clear()
-        if settings != self._settings:
-            self._settings = settings
-            self.encoded.clear()
         unchanged = self._sendable.update(items)
         del self.encoded[unchanged:]
         return self._sendable.items
+
+    def set_settings(self, settings: Hashable) -> None:
+        """Say what else the encoding of items depends on, after `update` and before `encode`.
+
+        Args:
+            settings: With another value than before, all items are encoded again.
+        """
+        if settings != self._settings:
+            self._settings = settings
+            self.encoded.clear()
 
     def encode(self, items: Sequence[Item], encode_item: EncodeItem[E]) -> list[E]:
         """Encode the items that are new since the last request.

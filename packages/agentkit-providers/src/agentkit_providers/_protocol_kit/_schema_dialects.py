@@ -111,7 +111,7 @@ _STRICT_KEYWORDS: Final = frozenset(
         "type", "properties", "required", "additionalProperties", "items", "enum", "const",
         "anyOf", "$ref", "$defs", "definitions", "title", "description", "pattern", "format",
         "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "minItems",
-        "maxItems",
+        "maxItems", "minLength", "maxLength",
     ]
 )
 # fmt: on
@@ -123,7 +123,9 @@ class _NotStrict(Exception):
     pass
 
 
-def strict_schema(schema: Mapping[str, JsonValue]) -> Schema | None:
+def strict_schema(
+    schema: Mapping[str, JsonValue], *, optional_as_null: bool = True
+) -> Schema | None:
     """Write a schema in the strict dialect, in which providers guarantee that arguments fit.
 
     In every object all properties are required and no others are allowed. A property that was
@@ -131,17 +133,65 @@ def strict_schema(schema: Mapping[str, JsonValue]) -> Schema | None:
 
     Args:
         schema: The JSON Schema of an object.
+        optional_as_null: Whether optional properties may become required ones that may be null;
+            else a schema with optional properties has no strict form.
 
     Returns:
         The strict form; None where no strict form means the same: for free-form objects, values of
         any type, `oneOf`, `allOf` of several, `not`, and formats and keywords that strict mode does
         not have.
     """
+    top = dict(schema)
+    if top.get("properties") == {} and "additionalProperties" not in top:
+        top["additionalProperties"] = False  # a tool without arguments
     try:
-        result = _strict(dict(schema))
+        result = _strict(top)
     except (_NotStrict, RecursionError):
         return None
-    return result if result.get("type") == "object" and "anyOf" not in result else None
+    if result.get("type") != "object" or "anyOf" in result:
+        return None
+    if not optional_as_null and not _requires_all(dict(schema)):
+        return None
+    return result
+
+
+def strict_or_same(
+    schema: Mapping[str, JsonValue], *, optional_as_null: bool = True
+) -> Mapping[str, JsonValue] | None:
+    """Do the same as `strict_schema`, but leave a schema as it is that differs in notes only."""
+    strict = strict_schema(schema, optional_as_null=optional_as_null)
+    return schema if strict == _without_notes(dict(schema)) else strict
+
+
+def _without_notes(schema: JsonValue) -> JsonValue:
+    """A schema without the keywords that do not affect which values are valid."""
+    if isinstance(schema, list):
+        return [_without_notes(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _without_notes(entry) for name, entry in value.items()}
+        if key in _NAMED_SCHEMAS and isinstance(value, dict)
+        else value
+        if key in _DATA
+        else _without_notes(value)
+        for key, value in schema.items()
+        if key not in _DROPPED
+    }
+
+
+def _requires_all(schema: JsonValue) -> bool:
+    """Whether no schema inside a schema has an optional property."""
+    if isinstance(schema, list):
+        return all(map(_requires_all, schema))
+    if not isinstance(schema, dict):
+        return True
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(properties, dict):
+        names = required if isinstance(required, list) else []
+        if any(name not in names for name in properties):
+            return False
+    return all(_requires_all(value) for key, value in schema.items() if key not in _DATA)
 
 
 def _strict(schema: JsonValue) -> Schema:
@@ -192,8 +242,8 @@ def _close_object(schema: Schema) -> None:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict) or schema.get("additionalProperties", False) is not False:
         raise _NotStrict
-    if "properties" not in schema and "additionalProperties" not in schema:
-        raise _NotStrict  # any object at all
+    if not properties and "additionalProperties" not in schema:
+        raise _NotStrict  # any object at all: closed, only {} would be valid
     wanted = schema.get("required", [])
     required = set(map(str, wanted)) if isinstance(wanted, list) else set()
     if required - set(properties):
@@ -202,7 +252,7 @@ def _close_object(schema: Schema) -> None:
         name: _strict(value) if name in required else _nullable(_strict(value))
         for name, value in properties.items()
     }
-    schema["required"] = list(properties)
+    schema["required"] = wanted if required == set(properties) else list(properties)
     schema["additionalProperties"] = False
 
 

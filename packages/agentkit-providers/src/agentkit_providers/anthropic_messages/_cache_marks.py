@@ -26,6 +26,7 @@ from agentkit_providers.anthropic_messages._encode_items import (
     Place,
     encode_item,
     is_markable,
+    is_marked,
     with_field,
 )
 from agentkit_providers.anthropic_messages._metadata_keys import API
@@ -53,7 +54,7 @@ class Marks(NamedTuple):
 
     Attributes:
         field: The JSON field that marks a block or a tool; empty where nothing is marked.
-        tools: Whether the last tool is marked.
+        tools: Whether the last tool that is loaded at once is marked.
         spots: Where blocks are marked.
     """
 
@@ -67,7 +68,7 @@ class Marks(NamedTuple):
         if not places:
             return item.data
         return b",".join(
-            with_field(block, self.field) if place in places else block
+            with_field(block, self.field) if place in places and not is_marked(block) else block
             for place, block in enumerate(item.blocks)
         )
 
@@ -82,19 +83,23 @@ def find_marks(
     encoded: Sequence[EncodedBlocks],
     *,
     has_tools: bool,
+    own_marks: int = 0,
 ) -> Marks:
     """Find where a request is marked.
 
-    Where the caller names no marks, the last tool, the end of the instructions and the end of the
-    user's last message are marked. Where there are more than four marks the first are dropped,
-    since longer prefixes save more.
+    Where the caller names no marks, the last tool that is loaded at once, the end of the
+    instructions, the end of what the request before has sent, and the end of the user's last
+    message are marked: a read looks back 20 blocks only, and a round of calls may be wider
+    (redpanda-data/ai-sdk-go#205). Where there are more than four marks, those that the caller has
+    put into blocks and tools included, the first are dropped, since longer prefixes save more.
 
     Args:
         request: The request.
         quirks: How the vendor differs from Anthropic.
         target: What the request's items were made sendable for.
         encoded: The sendable items as blocks.
-        has_tools: Whether the request offers tools.
+        has_tools: Whether the request offers a tool that can be marked.
+        own_marks: How many marks the caller has put into blocks, tools and fields.
 
     Raises:
         UnsupportedContent: Caching is required, and the vendor cannot do what the caller wants.
@@ -111,9 +116,16 @@ def find_marks(
     if extended and required and not quirks.cache_1h:
         raise unsupported_mark("a cached prefix with extended retention", API)
     field = _MARK_1H if extended and quirks.cache_1h else _MARK
-    if cache.marks is None:
-        return Marks(field, has_tools, frozenset(_default_spots(encoded)))
-    return _marks_of(cache, cache.marks, field, request, target, encoded, has_tools=has_tools)
+    most = max(0, _MOST_MARKS - own_marks)
+    if cache.marks is not None:
+        return _marks_of(
+            cache, cache.marks, field, request, target, encoded, has_tools=has_tools, most=most
+        )
+    spots = _default_spots(encoded)
+    if required and not (spots or has_tools or own_marks):
+        raise unsupported_mark("a cached prefix of what cannot be cached", API)
+    tools = has_tools and len(spots) < most
+    return Marks(field, tools, frozenset(spots[-most:] if most else ()))
 
 
 def _default_spots(encoded: Sequence[EncodedBlocks]) -> list[Spot]:
@@ -121,9 +133,25 @@ def _default_spots(encoded: Sequence[EncodedBlocks]) -> list[Spot]:
     for place in (Place.SYSTEM, Place.USER):
         for at in range(len(encoded) - 1, -1, -1):
             if encoded[at].place is place and encoded[at].blocks:
-                spots.append(Spot(at, len(encoded[at].blocks) - 1))
+                spot = _markable(Spot(at, len(encoded[at].blocks) - 1), encoded, exact=False)
+                if place is Place.USER and spot is not None:
+                    spots += _end_of_last_request(at, encoded)
+                spots += [] if spot is None else [spot]
                 break
-    return spots
+    return list(dict.fromkeys(spots))
+
+
+def _end_of_last_request(end: int, encoded: Sequence[EncodedBlocks]) -> list[Spot]:
+    """Find where the request before had its last mark: before the model's last answer."""
+    at = end
+    while at >= 0 and encoded[at].place is not Place.ASSISTANT:
+        at -= 1
+    while at >= 0 and (encoded[at].place is Place.ASSISTANT or not encoded[at].blocks):
+        at -= 1
+    if at < 0 or encoded[at].place is not Place.USER:
+        return []
+    spot = _markable(Spot(at, len(encoded[at].blocks) - 1), encoded, exact=False)
+    return [] if spot is None else [spot]
 
 
 def _marks_of(
@@ -135,6 +163,7 @@ def _marks_of(
     encoded: Sequence[EncodedBlocks],
     *,
     has_tools: bool,
+    most: int,
 ) -> Marks:
     required = cache.mode is CacheMode.REQUIRED
     tools = False
@@ -152,10 +181,10 @@ def _marks_of(
     # The vendor reads tools first, then instructions, then messages.
     ordered = sorted(spots, key=lambda spot: (encoded[spot.item].place is not Place.SYSTEM, spot))
     count = tools + len(ordered)
-    if count > _MOST_MARKS:
+    if count > most:
         if required:
-            raise unsupported_mark(f"{count} cache marks (at most {_MOST_MARKS})", API)
-        ordered, tools = ordered[-_MOST_MARKS:], False
+            raise unsupported_mark(f"{count} cache marks (at most {most})", API)
+        ordered, tools = ordered[-most:] if most else [], False
     return Marks(field, tools, frozenset(ordered))
 
 

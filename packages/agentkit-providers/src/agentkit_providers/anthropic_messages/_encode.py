@@ -8,22 +8,34 @@ shorter one, since providers cache by prefix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 from urllib.parse import quote
 
-from agentkit_core import Item, ModelRequest, to_json
+from agentkit_core import Item, ModelRequest, Text, to_json
 from agentkit_core.provider import Target, WireRequest
+from agentkit_providers._protocol_kit._continuation import (
+    GO_ON,
+    ends_with_words,
+    without_reasoning,
+    without_trailing_space,
+)
+from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import IncrementalHistory
+from agentkit_providers._protocol_kit._instructions import with_instructions
+from agentkit_providers._protocol_kit._turns import open_turn
 from agentkit_providers.anthropic_messages._betas import betas_of
 from agentkit_providers.anthropic_messages._cache_marks import Marks, find_marks
 from agentkit_providers.anthropic_messages._encode_items import (
     EncodedBlocks,
     Place,
     encode_item,
+    is_marked,
     with_field,
 )
-from agentkit_providers.anthropic_messages._encode_options import encode_options
+from agentkit_providers.anthropic_messages._encode_options import MessagesOptions, encode_options
+from agentkit_providers.anthropic_messages._fitting import RULES, MessagesTraits, traits_of
+from agentkit_providers.anthropic_messages._metadata_keys import CHANGES_KEY, DROPPED_KEY
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
 _MESSAGE_START: Final = {
@@ -54,12 +66,28 @@ class AnthropicMessagesEncoder:
         quirks = self._quirks
         target = self._target_of(request.model)
         items = self._history.update(request.items, target)
-        encoded = self._history.encode(items, self._encode_item)
+        traits = traits_of(quirks, items, target)
+        draft = fit(request, traits, RULES)
+        if draft.instructions:
+            draft.request = with_instructions(draft.request, draft.instructions)
+            items = self._history.update(draft.request.items, target)
+        request = draft.request
         options = encode_options(request, items, quirks)
+        items, settings = _fit_end(draft, items, options, traits)
+        self._history.set_settings(settings)
+        encoded = self._history.encode(items, self._encode_item)
         tools = options.tools
-        marks = find_marks(request, quirks, target, encoded, has_tools=bool(tools))
-        if marks.tools:
-            tools = [*tools[:-1], with_field(tools[-1], marks.field)]
+        last = options.last_cacheable_tool
+        marks = find_marks(
+            request,
+            quirks,
+            target,
+            encoded,
+            has_tools=last is not None,
+            own_marks=_own_marks(options, encoded),
+        )
+        if marks.tools and last is not None and not is_marked(tools[last]):
+            tools = [*tools[:last], with_field(tools[last], marks.field), *tools[last + 1 :]]
         betas = betas_of(options, quirks, uploads=any(blocks.uploads for blocks in encoded))
         pieces = [to_json(options.body)[:-1]]
         if tools:
@@ -72,7 +100,9 @@ class AnthropicMessagesEncoder:
             path=_path(request, quirks),
             body=b"".join((*pieces, b"}")),
             headers=_headers(betas, quirks),
-            metadata=options.metadata,
+            metadata=with_notes(
+                options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY
+            ),
         )
 
     def _encode_item(self, items: Sequence[Item], at: int) -> EncodedBlocks:
@@ -80,6 +110,49 @@ class AnthropicMessagesEncoder:
 
     def _is_known(self, use_id: str) -> bool:
         return any(use_id in blocks.uses for blocks in self._history.encoded)
+
+
+def _own_marks(options: MessagesOptions, encoded: Sequence[EncodedBlocks]) -> int:
+    """Count the marks that the caller has put into tools, blocks and fields."""
+    pieces = (*options.tools, *(block for item in encoded for block in item.blocks))
+    return sum(map(is_marked, pieces)) + ("cache_control" in options.body)
+
+
+def _fit_end(
+    draft: Draft, items: Sequence[Item], options: MessagesOptions, traits: MessagesTraits
+) -> tuple[Sequence[Item], Hashable]:
+    """Fit the end of a history: an open turn, and the assistant's words at the end.
+
+    Returns:
+        The items, and what their encoding depends on: a number where the thinking of the items from
+        there on is left out, else None.
+    """
+    thinks = options.thinks
+    stripped_from: int | None = None
+    if ends_with_words(items):
+        items = _continued(draft, items, traits, thinks=thinks)
+    elif traits.has_budget and not thinks and (turn := open_turn(items)) is not None:
+        # "When thinking is disabled, an `assistant` message in the final position cannot contain
+        # `thinking`" (tailcallhq/forgecode#1853).
+        without = [without_reasoning(items[at]) for at in turn]
+        if any(new is not items[at] for new, at in zip(without, turn, strict=True)):
+            stripped_from = turn.start
+            items = [*items[: turn.start], *without]
+    return items, stripped_from
+
+
+def _continued(
+    draft: Draft, items: Sequence[Item], traits: MessagesTraits, *, thinks: bool
+) -> Sequence[Item]:
+    """Write the assistant's words at the end of a history so that the model goes on from them."""
+    prefill = traits.quirks.prefill
+    if prefill is None:
+        prefill = traits.of_name.prefill
+    last = items[-1]
+    if prefill and not thinks and isinstance(last.parts[-1], Text):
+        return [*items[:-1], without_trailing_space(without_reasoning(last))]
+    draft.note("items", "assistant", "user", "the model goes on only from a user message")
+    return [*items, GO_ON]
 
 
 def _system(encoded: Sequence[EncodedBlocks], marks: Marks) -> bytes:

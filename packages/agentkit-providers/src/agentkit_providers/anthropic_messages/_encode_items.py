@@ -31,6 +31,7 @@ from agentkit_core import (
 )
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem
 from agentkit_providers._protocol_kit._plain_text import plain_text
+from agentkit_providers._protocol_kit._readable_media import readable_item
 from agentkit_providers.anthropic_messages._media import file_block, is_uploaded, media_block
 from agentkit_providers.anthropic_messages._metadata_keys import (
     BLOCK_KEY,
@@ -93,6 +94,8 @@ def encode_item(
             calls are left out, since the vendor refuses them.
     """
     item = items[at]
+    if item.kind is not ItemKind.ASSISTANT:
+        item = readable_item(item)
     match item.kind:
         case ItemKind.SYSTEM:
             return _encode_blocks(Place.SYSTEM, _instructions(item.parts))
@@ -111,6 +114,12 @@ def encode_item(
 def is_markable(block: bytes) -> bool:
     """Whether a cached prefix may end with this block."""
     return not block.startswith(_THINKING)
+
+
+def is_marked(json: bytes) -> bool:
+    """Whether the caller has put a cache mark into a block, a tool or a field."""
+    # In a text the quotes would be escaped.
+    return b'"cache_control":{' in json
 
 
 def _encode_blocks(place: Place, blocks: Sequence[bytes], uploads: bool = False) -> EncodedBlocks:

@@ -55,12 +55,17 @@ class MessagesOptions(EncodedOptions, frozen=True):
         tools: The tools, each as JSON; a cache mark may be added to the last one.
         tool_types: The types of the vendor's own tools among them.
         interleaved: Whether the model should think between calls and needs a beta for it.
+        thinks: Whether the model is asked to think.
+        last_cacheable_tool: The index of the last tool that can bear a cache mark; None for none.
+            A tool that loads late cannot (router-for-me/CLIProxyAPI#4561).
     """
 
     extra: dict[str, JsonValue]
     tools: list[bytes]
     tool_types: tuple[str, ...]
     interleaved: bool
+    thinks: bool
+    last_cacheable_tool: int | None
 
 
 def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks) -> MessagesOptions:
@@ -79,8 +84,10 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     callers = options.extra.get(API)
     extra = dict(callers) if isinstance(callers, dict) else {}
     added = _added_tools(extra.pop("tools", None))
+    own = [tool.metadata.get(TOOL_KEY) for tool in request.tools]
     tools = [_tool(tool, quirks) for tool in request.tools]
     tools += map(to_json, added)
+    cacheable = [at for at, fields in enumerate([*own, *added]) if not _loads_late(fields)]
     thinking = encode_thinking(request, quirks)
     dropped: list[JsonValue] = []
     body = {
@@ -98,12 +105,38 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
         metadata[DROPPED_KEY] = dropped
     interleaved = thinking.is_on and traits.interleaves and bool(tools)
     types = tuple(str(tool["type"]) for tool in added if "type" in tool)
-    return MessagesOptions(body, metadata, extra, tools, types, interleaved)
+    return MessagesOptions(
+        body,
+        metadata,
+        extra,
+        tools,
+        types,
+        interleaved,
+        thinking.is_on,
+        max(cacheable, default=None),
+    )
 
 
 def _added_tools(tools: JsonValue) -> list[dict[str, JsonValue]]:
     """The tools that the caller adds: those that the vendor runs itself."""
-    return [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    if not isinstance(tools, list):
+        return []
+    return [_without_late_mark(tool) for tool in tools if isinstance(tool, dict)]
+
+
+def _loads_late(fields: JsonValue) -> bool:
+    """Whether a tool, or each tool of a set, is loaded only when the model searches for it."""
+    if not isinstance(fields, dict):
+        return False
+    default = fields.get("default_config")
+    return bool(fields.get("defer_loading")) or _loads_late(default)
+
+
+def _without_late_mark(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Take the caller's cache mark off a tool that cannot bear it."""
+    if "cache_control" not in fields or not _loads_late(fields):
+        return fields
+    return {name: value for name, value in fields.items() if name != "cache_control"}
 
 
 def _head(request: ModelRequest, quirks: Quirks, thinking: MessagesThinking) -> dict[str, Any]:
@@ -178,7 +211,7 @@ def _tool(tool: ToolSpec, quirks: Quirks) -> bytes:
     param = to_json(ToolParam(tool.name, tool.description or None, schema, strict))
     further_fields = tool.metadata.get(TOOL_KEY)
     if isinstance(further_fields, dict) and further_fields:
-        return with_field(param, to_json(further_fields)[1:-1])
+        return with_field(param, to_json(_without_late_mark(further_fields))[1:-1])
     return param
 
 
@@ -210,7 +243,7 @@ def _tool_choice(
             field = {"type": "auto"}
         case None:
             field = None
-    if options.parallel_tool_calls is False and quirks.parallel_tools:
+    if options.parallel_tool_calls is False:
         field = {**(field or {"type": "auto"}), "disable_parallel_tool_use": True}
     return {} if field is None else {"tool_choice": field}
 

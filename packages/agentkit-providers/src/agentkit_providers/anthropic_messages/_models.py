@@ -36,6 +36,8 @@ class Traits(Struct, frozen=True, kw_only=True):
         both_samplings: Whether it accepts both together.
         forced_tools: Whether a tool call may be required.
         interleaves: Whether it needs a beta to think between calls.
+        structured_output: Whether answers and tool calls can be made to follow a schema.
+        prefill: Whether it goes on from the assistant's words at the end of a history.
     """
 
     thinking: ThinkingStyle = ThinkingStyle.BUDGET
@@ -45,6 +47,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     both_samplings: bool = True
     forced_tools: bool = True
     interleaves: bool = False
+    structured_output: bool = True
+    prefill: bool = True
 
 
 @lru_cache(maxsize=256)
@@ -61,13 +65,14 @@ def traits_of(model: str) -> Traits:
         version = (int(match["major"]), int(match["minor"] or 0))
     if version < (3, 7):
         most = 8192 if version == (3, 5) else 4096
-        return Traits(thinking=ThinkingStyle.NONE, max_output_tokens=most)
+        return Traits(thinking=ThinkingStyle.NONE, max_output_tokens=most, structured_output=False)
     if version < (4, 6):
         small = family == "opus" and version < (4, 5)
         return Traits(
             max_output_tokens=32_000 if small else 64_000,
             both_samplings=version < (4, 1),
             interleaves=version >= (4, 0),
+            structured_output=version >= (4, 5) or (family == "opus" and version >= (4, 1)),
         )
     return _adaptive(family, version)
 
@@ -87,6 +92,7 @@ def _adaptive(family: str, version: tuple[int, int]) -> Traits:
         max_output_tokens=128_000,
         sampling=version < (4, 7),
         both_samplings=False,
+        prefill=False,
         forced_tools=not (
             (family in ("opus", "sonnet") and version >= (5, 5))
             or (family == "fable" and version >= (5, 1))

@@ -51,6 +51,7 @@ class AnthropicMessages(VendorProjection[Quirks]):
             reasoning=ReasoningRule.ANY if quirks.unsigned_thinking else ReasoningRule.SIGNED,
             signature_keys=(SIGNATURE_KEY, REDACTED_KEY),
             first_user=True,
+            late_system=False,
         )
 
     def encoder(self) -> RequestEncoder:

@@ -57,6 +57,10 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
         parallel_tools: Whether `disable_parallel_tool_use` may be sent. False: servers that refuse
             unknown fields.
         json_schema: Whether the response format may be a schema. False: compatible servers.
+        tools_with_history: Whether tools must be sent where the history has calls and the request
+            no tools.
+        prefill: Whether the model goes on from the assistant's words at the end of a history; else
+            a user message follows them. None goes by the model's name.
         cache_control: Whether cache marks are understood. False: servers that refuse unknown
             fields.
         cache_1h: Whether a cached prefix may be kept for an hour.
@@ -92,6 +96,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     supports_strict_mode: bool = True
     parallel_tools: bool = True
     json_schema: bool = True
+    tools_with_history: bool = False
+    prefill: bool | None = None
     cache_control: bool = True
     cache_1h: bool = True
 

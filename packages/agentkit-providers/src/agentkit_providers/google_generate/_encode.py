@@ -15,9 +15,14 @@ from urllib.parse import quote
 
 from agentkit_core import Item, ItemKind, ModelRequest, to_json
 from agentkit_core.provider import Target, WireRequest
+from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
+from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
+from agentkit_providers._protocol_kit._instructions import with_instructions
 from agentkit_providers.google_generate._encode_items import encode_item
 from agentkit_providers.google_generate._encode_options import encode_options
+from agentkit_providers.google_generate._fitting import RULES, traits_of
+from agentkit_providers.google_generate._metadata_keys import CHANGES_KEY, DROPPED_KEY
 from agentkit_providers.google_generate._quirks import Quirks
 
 _ROLES: Final = {
@@ -60,6 +65,14 @@ class GoogleGenerateEncoder:
         """
         target = self._target_of(request.model)
         items = self._history.update(request.items, target)
+        draft = fit(request, traits_of(self._quirks, items, target), RULES)
+        if draft.instructions:
+            draft.request = with_instructions(draft.request, draft.instructions)
+            items = self._history.update(draft.request.items, target)
+        if ends_with_words(items):
+            draft.note("items", "assistant", "user", "the model goes on only from a user content")
+            items = [*items, GO_ON]
+        request = draft.request
 
         def encode(items: Sequence[Item], at: int) -> EncodedParts:
             parts = encode_item(items, at, self._quirks, target=target)
@@ -75,7 +88,9 @@ class GoogleGenerateEncoder:
             path=_path(request.model, streamed=request.streamed),
             body=body,
             headers={"content-type": "application/json"},
-            metadata=options.metadata,
+            metadata=with_notes(
+                options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY
+            ),
         )
 
 

@@ -28,6 +28,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_core.provider import Target
+from agentkit_providers._protocol_kit._readable_media import MediaTraits, readable_item
 from agentkit_providers.google_generate import _wire_request as wire
 from agentkit_providers.google_generate._media import data_part, file_part, media_part
 from agentkit_providers.google_generate._metadata_keys import (
@@ -59,7 +60,7 @@ def encode_item(
     Returns:
         Any number of parts; none for an item that is empty.
     """
-    item = items[at]
+    item = readable_item(items[at], MediaTraits(image_types=quirks.image_types))
     match item.kind:
         case ItemKind.TOOL:
             calls = {call.id: call for call in items[at - 1].tool_calls} if at else {}

@@ -40,3 +40,7 @@ USAGE_KEY: Final = "google_generate.usage"
 THINKING_KEY: Final = "google_generate.thinking"
 """`{"asked": …, "sent": …}` where another thinking level is sent than the one asked for; with
 `budget_tokens` where its budget was cut to fit the limit on the output."""
+DROPPED_KEY: Final = "google_generate.dropped"
+"""Options that the caller gave and that the model refuses."""
+CHANGES_KEY: Final = "google_generate.changes"
+"""What else is not sent as asked, in the form of `agentkit_core.provider.RequestChange`."""

@@ -57,6 +57,7 @@ class GoogleGenerate(VendorProjection[Quirks]):
             reasoning=ReasoningRule.ANY,
             signature_keys=(SIGNATURE_KEY, PIECES_KEY),
             first_user=True,
+            late_system=False,
         )
 
     def encoder(self) -> RequestEncoder:

@@ -15,6 +15,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         media: Modalities that user contents may hold; empty for text-only models (Gemma 2).
+        image_types: The MIME types of images that are read; others are left out, with a text that
+            says so.
         files: Whether documents can be sent. False: text-only models.
         tool_media: Whether a function's response may hold images and documents; else they follow in
             a user content. None goes by the model's name: not in Gemini 1 and 2.
@@ -26,6 +28,10 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
         json_schema: Whether schemas are sent as JSON Schema; else in the dialect of OpenAPI 3.0,
             without references. False: gateways and old Vertex endpoints that know no
             `parametersJsonSchema`.
+        json_with_tools: Whether a request may have tools and a response format. None goes by the
+            model's name: not before Gemini 3.
+        max_output_tokens: The most that the model puts out; a higher limit is lowered to it. None
+            where it is not known.
         thinking_level_map: Another word for a level, sent as `thinkingLevel`; or None for a level
             that the model does not have (all of them, if it cannot think). The model has `xhigh`
             and `max` only if they are in the map.
@@ -34,6 +40,9 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # What content it takes.
     media: frozenset[Modality] = frozenset({Modality.IMAGE, Modality.AUDIO, Modality.VIDEO})
+    image_types: frozenset[str] = frozenset(
+        {"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"}
+    )
     files: bool = True
     tool_media: bool | None = None
 
@@ -41,6 +50,10 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     call_ids: bool = False
     imported_call_signature: str | None = "skip_thought_signature_validator"
     json_schema: bool = True
+    json_with_tools: bool | None = None
+
+    # Limits.
+    max_output_tokens: int | None = None
 
     # Thinking.
     thinking_level_map: dict[ThinkingLevel, str | None] = field(default_factory=dict)

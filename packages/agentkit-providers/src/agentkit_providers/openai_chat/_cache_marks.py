@@ -32,6 +32,8 @@ from agentkit_providers.openai_chat._wire_request import (
 )
 
 _MOST_MARKS: Final = 4
+_FRONT: Final = (SystemMessage, DeveloperMessage)
+_CONVERSATION: Final = (UserMessage, AssistantMessage, ToolMessage)
 
 
 class _Spot(NamedTuple):
@@ -79,10 +81,11 @@ def mark_messages(
 ) -> None:
     """Mark a request's messages.
 
-    Where the caller names no marks, the ends of the instructions and of the conversation are
-    marked. Where there are more than four marks, the tools' included, the first are dropped, since
-    longer prefixes save more. Only text can be marked; a mark on something else moves to the text
-    before it.
+    Where the caller names no marks, the ends of the instructions, of what the request before has
+    sent, and of the conversation are marked: a read looks back 20 blocks only, and a round of calls
+    may be wider (redpanda-data/ai-sdk-go#205). Where there are more than four marks, the tools'
+    included, the first are dropped, since longer prefixes save more. Only text can be marked; a
+    mark on something else moves to the text before it.
 
     Args:
         messages: The request's messages; those that are marked are changed.
@@ -115,13 +118,37 @@ def _callers_marks(request: ModelRequest) -> frozenset[CacheMark] | None:
 
 
 def _default_spots(messages: Sequence[Message]) -> Iterator[_Spot]:
-    for roles in ((SystemMessage, DeveloperMessage), (UserMessage, AssistantMessage)):
-        for at in range(len(messages) - 1, -1, -1):
-            content = _entries(messages[at])
-            if isinstance(messages[at], roles) and content:
-                if isinstance(content[-1], TextPart):
-                    yield _Spot(at, len(content) - 1)
-                break
+    """The ends of the instructions, of the request before, and of the conversation."""
+    at = _last_index(messages, len(messages) - 1, _FRONT)
+    ends = [] if at is None else [at]
+    end = _last_index(messages, len(messages) - 1, _CONVERSATION)
+    if end is not None:
+        answer = _last_index(messages, end - 1, (AssistantMessage,), with_content=False)
+        while answer is not None and answer and isinstance(messages[answer - 1], AssistantMessage):
+            answer -= 1
+        before = None if answer is None else _last_index(messages, answer - 1, _CONVERSATION)
+        if before is not None:
+            ends.append(before)
+        ends.append(end)
+    for at in ends:
+        spot = _text_at(_Spot(at, len(_entries(messages[at])) - 1), messages, exact=False)
+        if spot is not None:
+            yield spot
+
+
+def _last_index(
+    messages: Sequence[Message],
+    end: int,
+    roles: tuple[type[Message], ...],
+    *,
+    with_content: bool = True,
+) -> int | None:
+    """Find the last message of some roles up to an index; None where there is none."""
+    for at in range(end, -1, -1):
+        message = messages[at]
+        if isinstance(message, roles) and (_entries(message) or not with_content):
+            return at
+    return None
 
 
 def _spots_of(

@@ -1,8 +1,9 @@
 """From a request to the bytes of a Chat Completions request.
 
-The sendable items of the history are encoded one by one, and kept for the conversation's next
-request. Options come first and messages last, in a fixed order: the bytes of a longer conversation
-begin with those of the shorter one, since providers cache by prefix.
+The request is fitted to its model first (`_fitting`). The sendable items of the history are encoded
+one by one, and kept for the conversation's next request. Options come first and messages last, in a
+fixed order: the bytes of a longer conversation begin with those of the shorter one, since providers
+cache by prefix.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from agentkit_core import Item, ModelRequest, to_json
+from agentkit_core import Item, ModelRequest, ThinkingLevel, to_json
 from agentkit_core.provider import Target, WireRequest
+from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
+from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
+from agentkit_providers._protocol_kit._instructions import with_instructions
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
 from agentkit_providers.openai_chat._encode_items import encode_item
 from agentkit_providers.openai_chat._encode_options import encode_options
-from agentkit_providers.openai_chat._quirks import Quirks
-from agentkit_providers.openai_chat._thinking import encode_thinking
-from agentkit_providers.openai_chat._wire_request import Message
+from agentkit_providers.openai_chat._fitting import RULES, traits_of
+from agentkit_providers.openai_chat._metadata_keys import CHANGES_KEY, DROPPED_KEY
+from agentkit_providers.openai_chat._quirks import Continuation, Quirks
+from agentkit_providers.openai_chat._thinking import fitted_level
+from agentkit_providers.openai_chat._wire_request import AssistantMessage, Message
 
 PATH: Final = "/chat/completions"
 
@@ -44,34 +50,65 @@ class OpenAIChatEncoder:
         """
         quirks = self._quirks
         target = self._target_of(request.model)
-        thinking = encode_thinking(request, quirks).is_on
-        items = self._history.update(request.items, target, settings=thinking)
-        options = encode_options(request, items, quirks)
+        items = self._history.update(request.items, target)
+        draft = fit(request, traits_of(quirks, items, target), RULES)
+        if draft.instructions:
+            draft.request = with_instructions(draft.request, draft.instructions)
+            items = self._history.update(draft.request.items, target)
+        thinking = _thinks(draft, quirks)
+        self._history.set_settings(thinking)
+        options = encode_options(draft.request, items, quirks)
         body = to_json(options.body)
         if "messages" not in options.body:
-            mark = cache_control(request, quirks)
-
-            def messages_of(sendable: Sequence[Item]) -> list[Message]:
-                return [
-                    message
-                    for at in range(len(sendable))
-                    for message in encode_item(sendable, at, quirks, thinking=thinking)
-                ]
-
-            if mark is None:
-                messages = self._messages(items, thinking=thinking)
-            else:
-                # Marks stand elsewhere in every request, so nothing that was written can be kept.
-                marked = messages_of(items)
-                mark_messages(marked, request, target, messages_of, mark)
-                messages = list(map(to_json, marked))
+            messages = self._all_messages(draft, items, target, thinking=thinking)
             body = _with_messages(body, messages)
         return WireRequest(
             path=PATH,
             body=body,
             headers={"content-type": "application/json"},
-            metadata=options.metadata,
+            metadata=with_notes(
+                options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY
+            ),
         )
+
+    def _all_messages(
+        self, draft: Draft, items: Sequence[Item], target: Target, *, thinking: bool
+    ) -> list[bytes]:
+        mark = cache_control(draft.request, self._quirks)
+        last: list[Message] = []
+        if ends_with_words(items):
+            items, last = self._continued(draft, items, thinking=thinking)
+
+        def messages_of(sendable: Sequence[Item]) -> list[Message]:
+            return [
+                message
+                for at in range(len(sendable))
+                for message in encode_item(sendable, at, self._quirks, thinking=thinking)
+            ]
+
+        if mark is None:
+            return [*self._messages(items, thinking=thinking), *map(to_json, last)]
+        # Marks stand elsewhere in every request, so nothing that was written can be kept.
+        marked = [*messages_of(items), *last]
+        mark_messages(marked, draft.request, target, messages_of, mark)
+        return list(map(to_json, marked))
+
+    def _continued(
+        self, draft: Draft, items: Sequence[Item], *, thinking: bool
+    ) -> tuple[Sequence[Item], list[Message]]:
+        """Write a history that ends with the assistant's words as the vendor goes on from it."""
+        how = self._quirks.continuation
+        if how is Continuation.SENT:
+            return items, []
+        if how is Continuation.USER_FOLLOWS:
+            draft.note("items", "assistant", "user", "the model goes on only from a user message")
+            return [*items, GO_ON], []
+        messages = encode_item(items, len(items) - 1, self._quirks, thinking=thinking)
+        for message in messages:
+            if isinstance(message, AssistantMessage):
+                message.prefix = True if how is Continuation.PREFIX else None
+                message.partial = True if how is Continuation.PARTIAL else None
+        return items[:-1], messages
 
     def _messages(self, items: Sequence[Item], *, thinking: bool) -> list[bytes]:
         def encode(items: Sequence[Item], at: int) -> EncodedItem:
@@ -79,6 +116,14 @@ class OpenAIChatEncoder:
             return EncodedItem(_join(map(to_json, messages)))
 
         return [encoded.data for encoded in self._history.encode(items, encode) if encoded.data]
+
+
+def _thinks(draft: Draft, quirks: Quirks) -> bool:
+    """Whether the model will think, because it is asked to or by itself."""
+    asked = draft.options.thinking
+    if asked is None:
+        return quirks.thinks
+    return fitted_level(asked, quirks) is not ThinkingLevel.OFF
 
 
 def _join(messages: Iterable[bytes]) -> bytes:

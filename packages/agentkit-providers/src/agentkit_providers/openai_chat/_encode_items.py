@@ -23,6 +23,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_providers._protocol_kit._plain_text import joined_text, plain_text
+from agentkit_providers._protocol_kit._readable_media import readable_item
 from agentkit_providers.openai_chat._media import file_part, media_part
 from agentkit_providers.openai_chat._metadata_keys import (
     AUDIO_ID_KEY,
@@ -62,7 +63,10 @@ def encode_item(items: Sequence[Item], at: int, quirks: Quirks, *, thinking: boo
     Returns:
         One message, one for each result of a tool item, or none for an item that is empty.
     """
-    item, before = items[at], items[at - 1] if at else None
+    item = items[at]
+    if item.kind is not ItemKind.ASSISTANT:
+        item = readable_item(item, quirks.media_traits)
+    before = items[at - 1] if at else None
     match item.kind:
         case ItemKind.SYSTEM:
             return [SystemMessage(joined_text(item.parts))]

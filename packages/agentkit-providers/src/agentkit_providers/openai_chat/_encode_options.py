@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from agentkit_core import (
     Item,
-    ItemKind,
     JsonFormat,
     JsonSchemaFormat,
     MetadataMap,
@@ -45,8 +44,8 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     """Write the options; see `EncodedOptions`.
 
     Args:
-        request: The request.
-        items: Its sendable items.
+        request: The request, fitted to the model.
+        items: Its sendable items; nothing of the options depends on them in this protocol.
         quirks: How the vendor differs from OpenAI.
 
     Raises:
@@ -61,13 +60,12 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     if quirks.supports_store:
         body["store"] = False
     if options.max_output_tokens is not None:
-        limit = quirks.max_output_tokens or options.max_output_tokens
-        body[quirks.max_tokens_field] = min(options.max_output_tokens, limit)
-    if options.temperature is not None and quirks.sampling:
+        body[quirks.max_tokens_field] = options.max_output_tokens
+    if options.temperature is not None:
         body["temperature"] = options.temperature
-    if options.top_p is not None and quirks.sampling:
+    if options.top_p is not None:
         body["top_p"] = options.top_p
-    if options.seed is not None and quirks.supports_seed:
+    if options.seed is not None:
         body["seed"] = options.seed
     if options.stop_sequences:
         body["stop"] = list(options.stop_sequences)
@@ -76,7 +74,7 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     if options.response_format is not None:
         body["response_format"] = _response_format(options.response_format, quirks)
     body |= _cache_fields(request, quirks)
-    body |= _tool_fields(request, items, quirks)
+    body |= _tool_fields(request, quirks)
     body |= quirks.extra
     extra = options.extra.get(API)
     if isinstance(extra, dict):
@@ -98,16 +96,15 @@ def _response_format(wanted: ResponseFormat, quirks: Quirks) -> JsonObjectParam 
             )
 
 
-def _tool_fields(request: ModelRequest, items: Sequence[Item], quirks: Quirks) -> dict[str, Any]:
+def _tool_fields(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
     options = request.options
     check_tool_choice(options.tool_choice, tool_names(request), API)
     if not request.tools:
-        history_calls = any(item.kind is ItemKind.TOOL for item in items)
-        return {"tools": []} if quirks.empty_tools_with_history and history_calls else {}
+        return {}
     fields: dict[str, Any] = {"tools": _tools(request, quirks)}
     if options.tool_choice is not None:
         fields["tool_choice"] = _tool_choice(options.tool_choice, quirks)
-    if options.parallel_tool_calls is not None and quirks.parallel_tools:
+    if options.parallel_tool_calls is not None:
         fields["parallel_tool_calls"] = options.parallel_tool_calls
     return fields
 

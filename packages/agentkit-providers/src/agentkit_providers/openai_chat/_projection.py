@@ -32,6 +32,8 @@ class OpenAIChat(VendorProjection[Quirks]):
     def target(self, model: str) -> Target:
         """Say what the vendor's model can be sent."""
         quirks = self.quirks
+        # Strict templates know one system message, at the front.
+        has_developer = quirks.developer_role and not quirks.alternate_roles
         field = quirks.reasoning_field_out
         rule = ReasoningRule.NONE
         if field is not None:
@@ -41,7 +43,7 @@ class OpenAIChat(VendorProjection[Quirks]):
             provider=self.provider,
             api=API,
             model=model,
-            kinds=_KINDS | {ItemKind.DEVELOPER} if quirks.developer_role else _KINDS,
+            kinds=_KINDS | {ItemKind.DEVELOPER} if has_developer else _KINDS,
             media=quirks.media,
             tool_media=quirks.media & {Modality.IMAGE} if quirks.tool_images else quirks.media,
             tool_media_place=(ToolMedia.INLINE if quirks.tool_images else ToolMedia.AFTER_RESULTS),
@@ -50,6 +52,8 @@ class OpenAIChat(VendorProjection[Quirks]):
             reasoning=rule,
             signature_keys=(DETAILS_KEY,),
             consecutive_roles=not quirks.alternate_roles,
+            first_user=quirks.alternate_roles,
+            late_system=quirks.late_system and not quirks.alternate_roles,
             custom_kinds=frozenset(),
         )
 

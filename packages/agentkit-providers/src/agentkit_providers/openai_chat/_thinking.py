@@ -7,7 +7,7 @@ from typing import Any
 from agentkit_core import ModelRequest, ThinkingLevel
 from agentkit_providers._protocol_kit._encoded_options import EncodedThinking, level_note
 from agentkit_providers._protocol_kit._thinking_levels import supported_level
-from agentkit_providers.openai_chat._quirks import Quirks, ThinkingFormat
+from agentkit_providers.openai_chat._quirks import EffortWithTools, Quirks, ThinkingFormat
 
 
 def encode_thinking(request: ModelRequest, quirks: Quirks) -> EncodedThinking:
@@ -15,14 +15,23 @@ def encode_thinking(request: ModelRequest, quirks: Quirks) -> EncodedThinking:
     asked = request.options.thinking
     if asked is None or quirks.thinking_format is ThinkingFormat.NONE:
         return EncodedThinking({}, note=level_note(asked, None))
-    level = supported_level(asked, quirks.thinking_level_map)
+    level = fitted_level(asked, quirks)
     return EncodedThinking(_fields(level, quirks), level, level_note(asked, level))
+
+
+def fitted_level(asked: ThinkingLevel, quirks: Quirks) -> ThinkingLevel:
+    """The level that the model has in place of the one that is asked for."""
+    if quirks.thinking_format is ThinkingFormat.NONE:
+        return ThinkingLevel.OFF
+    return supported_level(asked, quirks.thinking_level_map)
 
 
 def _fields(level: ThinkingLevel, quirks: Quirks) -> dict[str, Any]:
     """The fields that ask for a level which the model has; often none."""
     on = level is not ThinkingLevel.OFF
     word = quirks.thinking_level_map.get(level) or (level.value if on else None)
+    if not on and quirks.effort_with_tools is EffortWithTools.OFF:
+        word = "none"  # such a model would think by itself
     effort: dict[str, Any] = {}
     if word is not None and quirks.supports_reasoning_effort:
         effort = {"reasoning_effort": word}

@@ -131,6 +131,8 @@ class AssistantMessage(Struct, omit_defaults=True, tag_field="role", tag="assist
     audio: AudioId | None = None
     tool_calls: list[ToolCallParam] | None = None
     extra_content: Any = None
+    prefix: bool | None = None
+    partial: bool | None = None
 
 
 class ToolMessage(Struct, omit_defaults=True, tag_field="role", tag="tool"):

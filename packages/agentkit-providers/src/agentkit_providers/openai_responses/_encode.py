@@ -1,8 +1,9 @@
 """From a request to the bytes of a Responses request.
 
-The sendable items of the history are encoded one by one, and kept for the conversation's next
-request. Options come first and the input last, in a fixed order: the bytes of a longer conversation
-begin with those of the shorter one, since providers cache by prefix.
+The request is fitted to its model first (`_fitting`). The sendable items of the history are encoded
+one by one, and kept for the conversation's next request. Options come first and the input last, in
+a fixed order: the bytes of a longer conversation begin with those of the shorter one, since
+providers cache by prefix.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Final
 
 from agentkit_core import Item, ModelRequest, to_json
 from agentkit_core.provider import Target, WireRequest
+from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
+from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
 from agentkit_providers.openai_responses._cache_marks import mark_input
 from agentkit_providers.openai_responses._encode_items import encode_item
@@ -20,6 +23,8 @@ from agentkit_providers.openai_responses._encode_options import (
     encode_options,
     extra_fields,
 )
+from agentkit_providers.openai_responses._fitting import RULES, traits_of
+from agentkit_providers.openai_responses._metadata_keys import CHANGES_KEY, DROPPED_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._replay import may_yet_be_answered
 
@@ -48,7 +53,13 @@ class OpenAIResponsesEncoder:
         quirks = self._quirks
         target = self._target_of(request.model)
         stored = extra_fields(request.options).get("store") is True
-        items = self._history.update(request.items, target, settings=stored)
+        items = self._history.update(request.items, target)
+        self._history.set_settings(stored)
+        draft = fit(request, traits_of(quirks, items, target), RULES)
+        if quirks.user_last and ends_with_words(items):
+            draft.note("items", "assistant", "user", "the model goes on only from a user message")
+            items = [*items, GO_ON]
+        request = draft.request
         options = encode_options(request, items, quirks)
         body = to_json(options.body)
         if "input" not in options.body:
@@ -65,7 +76,9 @@ class OpenAIResponsesEncoder:
             path=PATH,
             body=body,
             headers={"content-type": "application/json"},
-            metadata=options.metadata,
+            metadata=with_notes(
+                options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY
+            ),
         )
 
     def _input(self, items: Sequence[Item], *, stored: bool) -> bytes:

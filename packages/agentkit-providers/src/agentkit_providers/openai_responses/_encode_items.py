@@ -18,6 +18,7 @@ from agentkit_core import (
     ToolOutput,
 )
 from agentkit_providers._protocol_kit._plain_text import joined_text, plain_text
+from agentkit_providers._protocol_kit._readable_media import MediaTraits, readable_item
 from agentkit_providers.openai_responses._assistant_items import assistant_items
 from agentkit_providers.openai_responses._media import file_part, media_part
 from agentkit_providers.openai_responses._quirks import Quirks
@@ -52,6 +53,8 @@ def encode_item(items: Sequence[Item], at: int, quirks: Quirks, *, stored: bool)
         Any number of input items; none for an item that is empty.
     """
     item = items[at]
+    if item.kind is not ItemKind.ASSISTANT:
+        item = readable_item(item, MediaTraits(image_types=quirks.image_types))
     match item.kind:
         case ItemKind.ASSISTANT:
             answered = frozenset[str]()

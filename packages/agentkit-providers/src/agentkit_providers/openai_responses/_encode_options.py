@@ -29,7 +29,6 @@ from agentkit_providers._protocol_kit._unsupported import (
 )
 from agentkit_providers.openai_responses._metadata_keys import (
     API,
-    DROPPED_KEY,
     MAX_OUTPUT_KEY,
     THINKING_KEY,
 )
@@ -56,7 +55,7 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     """Write the options; see `EncodedOptions`.
 
     Args:
-        request: The request.
+        request: The request, fitted to the model.
         items: Its sendable items; nothing of the options depends on them in this protocol.
         quirks: How the vendor differs from OpenAI.
 
@@ -71,7 +70,7 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
     if quirks.supports_store:
         body["store"] = False
     body |= _limit(options.max_output_tokens, quirks, metadata)
-    body |= _sampling(options, quirks, metadata)
+    body |= _sampling(options)
     thinking = encode_thinking(request, quirks)
     body |= thinking.fields
     if thinking.note is not None:
@@ -97,8 +96,8 @@ def _limit(asked: int | None, quirks: Quirks, metadata: MetadataMap) -> dict[str
     return {"max_output_tokens": sent}
 
 
-def _sampling(options: ModelOptions, quirks: Quirks, metadata: MetadataMap) -> dict[str, Any]:
-    """Temperature and `top_p`; where they cannot be sent they are dropped, as is the seed."""
+def _sampling(options: ModelOptions) -> dict[str, Any]:
+    """Temperature and `top_p`."""
     if options.stop_sequences:
         raise UnsupportedContent(
             "stop sequences",
@@ -106,13 +105,7 @@ def _sampling(options: ModelOptions, quirks: Quirks, metadata: MetadataMap) -> d
             advice="ask for a short response, or use a protocol that has them",
         )
     sampling = {"temperature": options.temperature, "top_p": options.top_p}
-    fields = {name: value for name, value in sampling.items() if value is not None}
-    dropped = [] if options.seed is None else ["seed"]
-    if not quirks.sampling:
-        dropped, fields = [*fields, *dropped], {}
-    if dropped:
-        metadata[DROPPED_KEY] = list(dropped)
-    return fields
+    return {name: value for name, value in sampling.items() if value is not None}
 
 
 def _response_format(wanted: ResponseFormat, quirks: Quirks) -> JsonObjectParam | JsonSchemaParam:
@@ -137,7 +130,7 @@ def _tool_fields(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
         fields["tools"] = [_tool(tool, quirks) for tool in request.tools]
     if options.tool_choice is not None:
         fields["tool_choice"] = _tool_choice(options.tool_choice)
-    if options.parallel_tool_calls is not None and quirks.parallel_tools:
+    if options.parallel_tool_calls is not None:
         fields["parallel_tool_calls"] = options.parallel_tool_calls
     return fields
 

@@ -48,6 +48,7 @@ class OpenAIResponses(VendorProjection[Quirks]):
             reasoning=ReasoningRule.SIGNED if takes_reasoning else ReasoningRule.NONE,
             signature_keys=(ITEM_KEY,),
             custom_kinds=None if quirks.custom_items else frozenset(),
+            late_system=quirks.late_system,
         )
 
     def encoder(self) -> RequestEncoder:

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from agentkit_core import JsonValue, Modality, ThinkingLevel
 from agentkit_core.provider import IdRule
+from agentkit_providers._protocol_kit._media_types import COMMON_IMAGE_TYPES
 
 
 class ReasoningReplay(StrEnum):
@@ -36,8 +37,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
             fields.
         supports_strict_mode: Whether tools may have `strict`. If so, it is always sent, since
             OpenAI takes a tool without it as strict. False: servers that refuse unknown fields.
-        parallel_tools: Whether `parallel_tool_calls` may be sent. False: servers that refuse
-            unknown fields.
+        parallel_tools: Whether `parallel_tool_calls` may be sent. False: OpenAI's o-series, servers
+            that refuse unknown fields.
         json_schema: Whether the response format may be a schema. False: servers that silently
             ignore it.
         sampling: Whether `temperature` and `top_p` may be sent; else they are left out. False:
@@ -45,6 +46,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
         extra: Further fields of every request.
         min_output_tokens: The vendor's minimum for `max_output_tokens`; lower limits are raised to
             it. 1: all but OpenAI and Azure.
+        max_output_tokens: The most that the model puts out; a higher limit is lowered to it. None
+            where it is not known.
         cache_key: Whether `prompt_cache_key` may be sent. False: all but OpenAI, Azure and
             xAI.
         cache_retention_24h: Whether `prompt_cache_retention` may be sent. False: all vendors
@@ -53,6 +56,10 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
             `prompt_cache_options` replaces `prompt_cache_retention`. True: OpenAI from gpt-5.6 on.
         developer_role: Whether there is a role `developer`; else developer items are sent as
             system. False: xAI and most local servers.
+        late_system: Whether system and developer messages may stand after the first user message;
+            else they are sent as reminders of the user. False: local servers with strict templates.
+        user_last: Whether the input must end with the user; then a user message follows the
+            assistant's last words. True: Claude from 4.6 on, behind gateways.
         assistant_text_in_list: Whether the text of an assistant message that has no id must stand
             in a list. True: llama.cpp, which reads plain text as a user's.
         item_ids: Whether the model's own items go back under their ids. False: gateways that look
@@ -63,6 +70,8 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
         error_prefix: The text before the output of a failed tool, since the protocol has no mark
             for failures; None for no text.
         media: Modalities that user messages may hold; empty for text-only servers.
+        image_types: The MIME types of images that are read; others are left out, with a text that
+            says so.
         tool_images: Whether a call's output may hold images and files; else they follow in a user
             message. False: llama.cpp, LM Studio, vLLM.
         files: Whether `input_file` is understood. False: most local servers.
@@ -90,12 +99,15 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sampling: bool = True
     extra: dict[str, JsonValue] = field(default_factory=dict)
     min_output_tokens: int = 16
+    max_output_tokens: int | None = None
     cache_key: bool = True
     cache_retention_24h: bool = True
     cache_breakpoints: bool = False
 
     # Which messages and items there are.
     developer_role: bool = True
+    late_system: bool = True
+    user_last: bool = False
     assistant_text_in_list: bool = False
     item_ids: bool = True
     custom_items: bool = True
@@ -104,6 +116,7 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # What content it takes.
     media: frozenset[Modality] = frozenset({Modality.IMAGE})
+    image_types: frozenset[str] = COMMON_IMAGE_TYPES
     tool_images: bool = True
     files: bool = True
 

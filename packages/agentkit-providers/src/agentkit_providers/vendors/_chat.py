@@ -11,6 +11,14 @@ from typing import Final
 
 from agentkit_core import JsonValue
 from agentkit_providers.vendors._endpoint import Endpoint
+from agentkit_providers.vendors._model_families import (
+    GPT_OSS,
+    KIMI,
+    MODELS_OF_OPENAI,
+    OPENAI,
+    Models,
+    claude_models,
+)
 
 NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
     "supports_store": False,
@@ -21,19 +29,6 @@ NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
     "media": ["image"],
 }
 """The quirks of a server that has Chat Completions without OpenAI's own additions."""
-
-Models = dict[str, dict[str, JsonValue]]
-"""The type of `Endpoint.models`."""
-
-_MODELS_OF_OPENAI: Final[Models] = {
-    "o[1-9]*": {"sampling": False},
-    "gpt-[5-9]*": {"sampling": False},
-    # These cannot reason, and refuse requests that ask for it.
-    "gpt-[34]*": {"thinking_format": "none"},
-    "chatgpt-*": {"thinking_format": "none"},
-    "gpt-5*-chat*": {"thinking_format": "none", "sampling": True},
-}
-_GPT_OSS: Final[dict[str, JsonValue]] = {"thinking_level_map": {"off": None, "minimal": None}}
 
 
 def _vendor(
@@ -59,7 +54,8 @@ CHAT_VENDORS: Final = (
         name="openai",
         base_url="https://api.openai.com/v1",
         key_env=("OPENAI_API_KEY",),
-        models=_MODELS_OF_OPENAI,
+        quirks=dict(OPENAI),
+        models=MODELS_OF_OPENAI,
     ),
     Endpoint(
         # Each customer has their own base URL: https://<resource>.openai.azure.com/openai/v1
@@ -67,9 +63,9 @@ CHAT_VENDORS: Final = (
         key_env=("AZURE_OPENAI_API_KEY",),
         auth_header="api-key",
         auth_prefix="",
-        quirks={"cache_retention_24h": False},
+        quirks={**OPENAI, "cache_retention_24h": False},
         # Matched against the names of deployments, which usually are those of the models.
-        models=_MODELS_OF_OPENAI,
+        models=MODELS_OF_OPENAI,
         catalogue="openai",
         catalogue_prices=False,
     ),
@@ -81,10 +77,18 @@ CHAT_VENDORS: Final = (
         reasoning_field_out="reasoning_details",
         cost_currency="USD",
         files=True,
+        file_urls=True,
         media=["image", "audio"],
         models={
             "openai/*": {"developer_role": True},
-            "anthropic/*": {"developer_role": True, "cache_control": True},
+            **claude_models(
+                "anthropic/*", "anthropic/", {"developer_role": True, "cache_control": True}
+            ),
+            "google/gemini-[12]*": {"json_with_tools": False},
+            "deepseek/deepseek-v4*": {"forced_calls": "not_thinking", "thinks": True},
+            "moonshotai/kimi-k[23]*": {"forced_calls": "not_thinking", "typed_schemas": True},
+            "moonshotai/kimi-k2.[5-9]*": {"thinks": True},
+            "moonshotai/kimi-k3*": {"thinks": True},
         },
     ),
     _vendor(
@@ -92,6 +96,8 @@ CHAT_VENDORS: Final = (
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
         reasoning_field_out="reasoning",
+        max_stop_sequences=4,
+        json_with_tools=False,
         models={
             # It has no levels: it thinks or it does not.
             "qwen/qwen3*": {
@@ -103,7 +109,7 @@ CHAT_VENDORS: Final = (
                     "high": "default",
                 },
             },
-            "openai/gpt-oss*": _GPT_OSS,
+            "openai/gpt-oss*": GPT_OSS,
             "*llama*": {"thinking_format": "none"},
             "moonshotai/*": {"thinking_format": "none"},
         },
@@ -116,6 +122,8 @@ CHAT_VENDORS: Final = (
         supports_usage_in_streaming=False,
         supports_seed=False,
         required_tool_choice="any",
+        max_temperature=1.5,
+        continuation="prefix",
         alternate_roles=True,
         call_ids={"characters": "A-Za-z0-9", "exact_length": 9},
         thinking_format="none",
@@ -131,8 +139,15 @@ CHAT_VENDORS: Final = (
         reasoning_field_out="reasoning_content",
         requires_reasoning_content_on_assistant=True,
         media=[],
-        # Always thinks.
-        models={"deepseek-reasoner": {"thinking_level_map": {"off": None}}},
+        max_stop_sequences=16,
+        forced_calls="not_thinking",
+        continuation="user_follows",
+        thinks=True,
+        models={
+            # Always thinks.
+            "deepseek-reasoner": {"thinking_level_map": {"off": None}},
+            "deepseek-chat": {"thinks": False},
+        },
     ),
     _vendor(
         "xai",
@@ -140,15 +155,24 @@ CHAT_VENDORS: Final = (
         "XAI_API_KEY",
         supports_reasoning_effort=False,
         completion_tokens_exclude_reasoning=True,
-        models={"grok-4.[3-9]*": {"supports_reasoning_effort": True}},
+        image_types=["image/jpeg", "image/png"],
+        models={
+            # https://docs.x.ai/docs/guides/reasoning: no stop sequences for reasoning models.
+            "grok-[4-9]*": {"max_stop_sequences": 0},
+            "grok-3-mini*": {"max_stop_sequences": 0},
+            "grok-code*": {"max_stop_sequences": 0},
+            "*non-reasoning*": {"max_stop_sequences": None},
+            "grok-4.[3-9]*": {"supports_reasoning_effort": True},
+        },
     ),
     _vendor(
         "cerebras",
         "https://api.cerebras.ai/v1",
         "CEREBRAS_API_KEY",
         reasoning_field_out="reasoning",
+        json_with_tools=False,
         media=[],
-        models={"gpt-oss*": _GPT_OSS},
+        models={"gpt-oss*": GPT_OSS},
     ),
     _vendor(
         "together",
@@ -171,6 +195,7 @@ CHAT_VENDORS: Final = (
         "PERPLEXITY_API_KEY",
         max_tokens_field="max_tokens",
         alternate_roles=True,
+        continuation="user_follows",
         cost_currency="USD",
     ),
     _vendor(
@@ -182,6 +207,8 @@ CHAT_VENDORS: Final = (
         "ZAI_API_KEY",
         max_tokens_field="max_tokens",
         json_schema=False,
+        max_temperature=1.0,
+        max_stop_sequences=1,
         thinking_format="zai",
         supports_reasoning_effort=False,
         reasoning_field_out="reasoning_content",
@@ -193,9 +220,21 @@ CHAT_VENDORS: Final = (
         max_tokens_field="max_tokens",
         supports_strict_mode=False,
         json_schema=False,
+        max_temperature=1.0,
         thinking_format="deepseek",
         supports_reasoning_effort=False,
         reasoning_field_out="reasoning_content",
+        requires_reasoning_content_on_assistant=True,
+        forced_calls="not_thinking",
+        typed_schemas=True,
+        continuation="partial",
+        models={
+            # Their temperature is fixed, and they think by default.
+            "kimi-k2.[5-9]*": KIMI,
+            "kimi-k[3-9]*": KIMI,
+            "kimi-k2-thinking*": {"thinks": True, "thinking_level_map": {"off": None}},
+            "kimi-latest*": {"thinks": True},
+        },
     ),
     _vendor(
         "alibaba",
@@ -204,6 +243,18 @@ CHAT_VENDORS: Final = (
         max_tokens_field="max_tokens",
         thinking_format="qwen",
         supports_reasoning_effort=False,
+        forced_calls="not_thinking",
+        continuation="partial",
+        models={
+            # https://www.alibabacloud.com/help/en/model-studio/deep-thinking
+            "qwen3*": {"thinks": True},
+            "qwq*": {"thinks": True, "thinking_level_map": {"off": None}},
+            "*thinking*": {"thinks": True, "thinking_level_map": {"off": None}},
+            "*instruct*": {"thinks": False},
+            "deepseek-v4*": {"thinks": True},
+            "kimi-k2.[5-9]*": {"thinks": True},
+            "glm-*": {"thinks": True},
+        },
     ),
     _vendor(
         "minimax",
@@ -213,6 +264,8 @@ CHAT_VENDORS: Final = (
         parallel_tools=False,
         json_schema=False,
         supports_seed=False,
+        max_temperature=1.0,
+        late_system=False,
         thinking_format="none",
         # Otherwise the reasoning comes inside the text.
         extra={"reasoning_split": True},
@@ -248,6 +301,11 @@ CHAT_VENDORS: Final = (
         thinking_format="openrouter",
         reasoning_field_out="reasoning_details",
         cost_currency="USD",
+        models={
+            **claude_models("anthropic/*", "anthropic/"),
+            "google/gemini-[12]*": {"json_with_tools": False},
+            "deepseek/deepseek-v4*": {"forced_calls": "not_thinking", "thinks": True},
+        },
     ),
     _vendor(
         # Google's Chat Completions; `google` speaks its own protocol.
@@ -260,5 +318,7 @@ CHAT_VENDORS: Final = (
         parallel_tools=False,
         imported_call_signature="skip_thought_signature_validator",
         media=["image", "audio"],
+        image_types=["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"],
+        models={"*gemini-[12]*": {"json_with_tools": False}},
     ),
 )

@@ -17,7 +17,7 @@ _NO_THINKING: Final[dict[str, JsonValue]] = {
     "thinking_level_map": {"minimal": None, "low": None, "medium": None, "high": None}
 }
 _MODELS_OF_OPENAI: Final[dict[str, dict[str, JsonValue]]] = {
-    "o[1-9]*": {"sampling": False},
+    "o[1-9]*": {"sampling": False, "parallel_tools": False},
     "gpt-[5-9]*": {"sampling": False},
     "gpt-5.[6-9]*": {"cache_breakpoints": True},
     # These cannot reason, and refuse requests that ask for it.
@@ -33,6 +33,7 @@ _NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
 _LOCAL: Final[Mapping[str, JsonValue]] = {
     **_NOT_OPENAI,
     "developer_role": False,
+    "late_system": False,
     "encrypted_reasoning": False,
     "files": False,
     "min_output_tokens": 1,
@@ -82,6 +83,7 @@ RESPONSES_VENDORS: Final = (
         quirks={
             "cache_retention_24h": False,
             "developer_role": False,
+            "image_types": ["image/jpeg", "image/png"],
             "min_output_tokens": 1,
             "supports_reasoning_effort": False,
         },
@@ -94,6 +96,10 @@ RESPONSES_VENDORS: Final = (
         api=OPENAI_RESPONSES,
         key_env=("OPENROUTER_API_KEY",),
         quirks={**_NOT_OPENAI, "cost_currency": "USD"},
+        models={
+            "anthropic/claude*": {"user_last": True},
+            "anthropic/claude-3*": {"user_last": False},
+        },
         catalogue="openrouter",
     ),
     _local("lmstudio-responses", "http://localhost:1234/v1"),

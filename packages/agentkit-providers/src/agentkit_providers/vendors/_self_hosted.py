@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentkit_core import JsonValue
-from agentkit_providers.vendors._chat import NOT_OPENAI, Models
+from agentkit_providers.vendors._chat import NOT_OPENAI
 from agentkit_providers.vendors._endpoint import Endpoint
+from agentkit_providers.vendors._model_families import Models, claude_models
 
-_LOCAL: Final[Mapping[str, JsonValue]] = {**NOT_OPENAI, "max_tokens_field": "max_tokens"}
+_LOCAL: Final[Mapping[str, JsonValue]] = {
+    **NOT_OPENAI,
+    "max_tokens_field": "max_tokens",
+    # "System message must be at the beginning": chat templates of many models.
+    "late_system": False,
+}
 
 
 def _local(
@@ -43,8 +49,9 @@ LOCAL_VENDORS: Final = (
         "litellm",
         "http://localhost:4000/v1",
         "LITELLM_API_KEY",
-        empty_tools_with_history=True,
-        models={"*claude*": {"cache_control": True}},
+        late_system=True,
+        tools_with_history=True,
+        models=claude_models("*claude*", "*", {"cache_control": True}),
     ),
     # Any other server. No variable is read for it, so that no key goes to an unknown server.
     _local("compatible", ""),
