@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from agentkit_core import FailureKind, Text, ToolCall, to_json
+from agentkit_core import (
+    FailureKind,
+    FinishReason,
+    Item,
+    ModelRequest,
+    Text,
+    Timeouts,
+    ToolCall,
+    to_json,
+)
+from agentkit_providers import HttpModel, connect
+from agentkit_providers.replay import Answer, Cut, Fault, Garbage, ReplayServer, Reset, Stall
 from providers.wire_protocols import PROTOCOLS, answers, read, read_whole
 
 
@@ -91,3 +103,102 @@ def test_vp35_in_arguments_that_are_text_such_a_number_makes_them_unreadable(num
 
     assert call.input_error is not None
     assert call.raw_input == arguments
+
+
+def connected(api: str, server: ReplayServer) -> HttpModel:
+    return connect(f"{PROTOCOLS[api].provider}:m", base_url=server.url, api_key="k" * 12)
+
+
+def ask(api: str, answer: Answer) -> Any:
+    with ReplayServer([answer]) as server:
+        request = ModelRequest(model="m", items=(Item.user("hi"),))
+        request = replace(request, options=replace(request.options, timeouts=Timeouts(idle_s=0.3)))
+        return connected(api, server).complete_blocking(request)
+
+
+FINAL = {"openai_chat": "finish_reason", "anthropic_messages": "stop_reason"}
+"""Protocols whose finish reason is final and comes before the end mark, and its name there."""
+
+
+@pytest.mark.parametrize("api", FINAL)
+@pytest.mark.parametrize("fault", [Cut, Reset, Stall, Garbage])
+@pytest.mark.parametrize("number", [0, 1])
+def test_vp22_a_connection_that_breaks_after_the_finish_reason_changes_nothing(
+    api: str, fault: type[Fault], number: int
+) -> None:
+    answer = answers(api)[number]
+    good = ask(api, answer)
+    finish = f'"{FINAL[api]}": "'.encode()
+    first_end = next(at for at, piece in enumerate(answer.pieces, 1) if finish in piece)
+
+    for end in range(first_end, len(answer.pieces) + 1):
+        response = ask(api, answer.with_fault(fault(after_events=end)))
+
+        assert response.failure is None
+        assert response.item.parts == good.item.parts
+        assert response.item.finish_reason is good.item.finish_reason
+    assert response.usage == good.usage
+
+    response = ask(api, answer.with_fault(fault(after_events=first_end - 1)))
+    assert response.failure is not None
+
+
+@pytest.mark.parametrize("api", FINAL)
+def test_vp22_what_cannot_be_read_after_the_finish_reason_is_no_matter(api: str) -> None:
+    answer = answers(api)[0]
+    finish = f'"{FINAL[api]}": "'.encode()
+    end = next(at for at, piece in enumerate(answer.pieces, 1) if finish in piece)
+    broken = replace(answer, pieces=(*answer.pieces[:end], b'data: {"id":"x","cho\n\n'))
+
+    assert ask(api, broken).failure is None
+
+
+def google(*parts: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    candidate: dict[str, Any] = {"content": {"role": "model", "parts": list(parts)}}
+    if finish is not None:
+        candidate["finishReason"] = finish
+    return {"candidates": [candidate]}
+
+
+AFTER_STOP: list[dict[str, Any]] = [
+    {"text": "lo wor"},
+    {"text": "hm", "thought": True},
+    {"functionCall": {"name": "t", "args": {}}},
+    {"functionCall": {"name": "t", "willContinue": True}},
+    {"executableCode": {"language": "PYTHON", "code": "1"}},
+    {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
+    {"future": {"x": 1}},
+]
+
+
+@pytest.mark.parametrize("part", AFTER_STOP, ids=lambda part: "-".join(part))
+def test_vp24_a_finish_reason_that_content_follows_is_not_the_answers(part: dict[str, Any]) -> None:
+    cut = read("google_generate", google({"text": "Hel"}, finish="STOP"), google(part))
+
+    assert cut.failure is not None
+    assert cut.failure.kind is FailureKind.STREAM_CUT
+    assert len(cut.item.parts) >= 1
+    assert cut.item.text.startswith("Hel")
+
+    goes_on = read(
+        "google_generate",
+        google({"text": "Hel"}, finish="STOP"),
+        google(part),
+        google({"text": "!"}, finish="STOP"),
+    )
+    assert goes_on.failure is None
+    assert goes_on.item.finish_reason in (FinishReason.COMPLETED, FinishReason.TOOL_CALL)
+
+
+def test_vp24_chunks_without_content_leave_the_finish_reason_as_it_is() -> None:
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    response = read(
+        "google_generate",
+        google({"text": "Hello"}, finish="STOP"),
+        google({"text": ""}),
+        {"candidates": [{"content": {"role": "model"}}]},
+        {"usageMetadata": usage},
+    )
+
+    assert response.failure is None
+    assert response.usage.exact

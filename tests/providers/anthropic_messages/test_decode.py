@@ -491,7 +491,6 @@ def test_an_error_with_a_good_status_is_an_error() -> None:
 def test_w07_a_stream_that_just_ends_is_cut() -> None:
     for body in (
         stream(started(), said("a", stopped=False)),
-        stream(started(), said("a"), ended()[0]),
         stream(started(), *said("a"), *called('{"pa', index=1, stopped=False)),
     ):
         response = read(body)

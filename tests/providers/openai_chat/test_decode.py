@@ -439,7 +439,8 @@ def test_u01_running_totals_are_not_added_up() -> None:
     assert response.usage.tokens == TokenUsage(input=10, output=5)
     assert (response.usage.requests, response.usage.reported_requests) == (1, 1)
     reports = [event.usage for event in events(body) if isinstance(event, UsageReported)]
-    assert [usage.tokens.output for usage in reports] == [1, 4, 5]
+    assert [usage.tokens.output for usage in reports] == [1, 4, 5, 5]
+    assert [usage.exact for usage in reports] == [False, False, False, True]
 
 
 def test_u01_a_repeated_usage_report_is_reported_once() -> None:
@@ -497,11 +498,11 @@ def test_u04_cached_tokens_are_counted_once(usage: dict[str, Any], expected: Tok
             True,
             198,
         ),
-        # Neither fits: as the vendor is known.
+        # Neither fits: the total counts.
         (
             counts(9, 2, total_tokens=99, completion_tokens_details={"reasoning_tokens": 25}),
             False,
-            2,
+            90,
         ),
     ],
 )

@@ -47,7 +47,8 @@ class BodyDecoder(ABC):
         self._started = False  # whether a `ResponseStarted` was returned
         self._is_odd = False  # whether a payload was read leniently
         self._misfit: ProviderFailure | None = None  # for the first payload of another shape
-        self._is_complete = False  # whether all has come, so that what follows is only form
+        self.is_complete = False
+        """Whether the final finish reason has come, so that what follows is only form."""
 
     def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
         """Take the next bytes; return the events that they complete. Never raises."""
@@ -123,7 +124,7 @@ class BodyDecoder(ABC):
         except (ValueError, RecursionError) as error:
             if self._json is not None and begins_json(payload):
                 self._fail(cut_off(), out)
-            elif not self._is_complete:
+            elif not self.is_complete:
                 self._fail(unreadable(payload, error, self.sender), out)
             return None
         try:

@@ -67,6 +67,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
         self._finish_words: list[str] = []  # the stop reasons
         self._report: dict[str, Any] = {}  # all usage reports, merged
         self._usage: Usage | None = None
+        self._has_total = False  # whether counts came that are not those of the beginning
         self._metadata: MetadataMap = {}
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
@@ -107,6 +108,9 @@ class AnthropicMessagesDecoder(BodyDecoder):
             self._end(out)
 
     def _end_of_body(self, out: list[ModelEvent]) -> None:
+        if self.is_complete:
+            self._end(out)  # only the form of the end is missing
+            return
         self._fail(cut_off(None if self._started else self._misfit), out)
 
     def _expect_surrogates(self) -> None:
@@ -134,7 +138,9 @@ class AnthropicMessagesDecoder(BodyDecoder):
                 self._begin(_message(event.message), out)
         elif kind == "message_delta":
             self._take_message_end(event.delta, event.context_management)
-            self._take_usage(event.usage, out, final=True)
+            if isinstance(event.usage, dict):
+                self._has_total = True
+            self._take_usage(event.usage, out, final=self.is_complete and self._has_total)
         elif kind == "message_stop":
             self._end(out)
         elif kind is None or kind.endswith("error") or event.error:
@@ -171,6 +177,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
         if end is not None:
             if end.stop_reason:
                 self._finish_words.append(end.stop_reason)
+                self.is_complete = True
             for key, value in (
                 (STOP_SEQUENCE_KEY, end.stop_sequence),
                 (STOP_DETAILS_KEY, end.stop_details),
@@ -183,6 +190,8 @@ class AnthropicMessagesDecoder(BodyDecoder):
 
     def _take_usage(self, report: Any, out: list[ModelEvent], *, final: bool) -> None:
         self._report = merge_reports(self._report, report)
+        if tier := text_or_empty(self._report.get("service_tier")):
+            self._metadata[f"{API}.service_tier"] = tier
         usage = parse_usage(self._report, self._quirks, final=final)
         if usage is not None and usage != self._usage:
             self._usage = usage
@@ -196,6 +205,8 @@ class AnthropicMessagesDecoder(BodyDecoder):
         word = self._finish_words[-1] if self._finish_words else ""
         failure = failed_finish(word)
         self._parts.close(out)
+        if self._has_total:
+            self._take_usage(None, out, final=True)
         if failure is not None:
             self._fail(failure, out)
             return

@@ -15,6 +15,7 @@ from agentkit_core.provider import (
     ResponseFinished,
     UsageReported,
 )
+from agentkit_providers._protocol_kit._completion import is_complete
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.catalogue._cost import cost
 
@@ -45,6 +46,11 @@ class PricedDecoder:
         self._service_tier = service_tier
         self._usage = Usage()
         """Everything that was reported, without our own prices."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the response has come; see `CompletionAware`."""
+        return is_complete(self._decoder)
 
     def feed(self, chunk: bytes, /) -> Events:
         """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""

@@ -17,6 +17,7 @@ from agentkit_core.provider import (
     UsageReported,
     with_native_reasons,
 )
+from agentkit_providers._protocol_kit._completion import is_complete
 
 Events = tuple[ModelEvent, ...]
 
@@ -37,6 +38,11 @@ class WindowDecoder:
         self._decoder = decoder
         self._window = context_window
         self._usage = Usage()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the response has come; see `CompletionAware`."""
+        return is_complete(self._decoder)
 
     def feed(self, chunk: bytes, /) -> Events:
         """Take the next bytes; see `agentkit_core.provider.ResponseDecoder`."""

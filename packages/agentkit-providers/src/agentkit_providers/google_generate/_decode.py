@@ -33,6 +33,7 @@ from agentkit_core.provider import (
 )
 from agentkit_providers._framing._json_objects import JsonObjects
 from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
+from agentkit_providers._protocol_kit._lenient_values import text_or_empty
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
 from agentkit_providers.google_generate._decode_parts import ResponseParts
@@ -85,6 +86,7 @@ class GoogleGenerateDecoder(BodyDecoder):
         self._is_blocked = False  # whether the prompt was refused
         self._usage: dict[str, Any] | None = None  # the report that was last reported
         self._last_usage = msgspec.Raw()  # the last report, as it came
+        self._usage_is_old = False  # whether content has come after the last report
         self._metadata: MetadataMap = {}
         self._parts = ResponseParts()
         self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further candidates
@@ -131,6 +133,8 @@ class GoogleGenerateDecoder(BodyDecoder):
             error_body = find_error(self._payload)
             if error_body is not None:
                 self._fail(classify_error(error_body), out)
+        if event.usage_metadata:
+            self._usage_is_old = False
         if event.prompt_feedback is not None:
             self._take_feedback(event.prompt_feedback)
         if event.error and not self._ended:
@@ -155,10 +159,15 @@ class GoogleGenerateDecoder(BodyDecoder):
         if candidate.index:
             parts, deltas = self._others.setdefault(candidate.index, (ResponseParts(), []))
         content = candidate.content
+        events_before = len(deltas)
         if content is not None and content.parts:
             parts.take(content.parts, lambda at: _verbatim(self._payload, place, at), deltas)
+        if len(deltas) > events_before:
+            parts.has_continued = bool(parts.finish_words)
+            self._usage_is_old = True
         if candidate.finish_reason is not None:
             parts.finish_words.append(candidate.finish_reason)
+            parts.has_continued = parts.has_continued and not candidate.finish_reason
             parts.finish_message = candidate.finish_message
             if parts.finish_message is not None:
                 parts.metadata[f"{API}.finish_message"] = parts.finish_message
@@ -186,7 +195,11 @@ class GoogleGenerateDecoder(BodyDecoder):
             report = msgspec.json.decode(self._last_usage)
         except msgspec.DecodeError:
             return
-        usage = parse_usage(report, self._quirks, final=final) if isinstance(report, dict) else None
+        if not isinstance(report, dict):
+            return
+        if tier := text_or_empty(report.get("serviceTier")):
+            self._metadata[f"{API}.service_tier"] = tier
+        usage = parse_usage(report, self._quirks, final=final and not self._usage_is_old)
         if usage is not None:
             self._usage = report
             out.append(UsageReported(usage))
@@ -218,13 +231,13 @@ class GoogleGenerateDecoder(BodyDecoder):
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
+        # After a finish reason the counts are complete, whatever the reason was.
+        self._report_usage(out, final=bool(self._parts.finish_word))
         metadata = self._all_metadata()
         words = self._parts.finish_words
         if words:
             # Not the finish reasons of a response any more, but a hint to what went wrong.
             metadata[FINISH_REASONS_KEY] = list(words)
-        # After a finish reason the counts are complete, whatever the reason was.
-        self._report_usage(out, final=bool(words))
         out.append(ResponseFailed(failure, metadata))
 
     def _all_metadata(self) -> MetadataMap:

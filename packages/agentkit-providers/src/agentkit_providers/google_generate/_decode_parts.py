@@ -109,6 +109,8 @@ class ResponseParts:
         self.finish_words: list[str] = []
         """The vendor's finish reasons as they came, with repeated ones."""
         self.finish_message: Any = None
+        self.has_continued = False
+        """Whether content came after the last finish reason, which is therefore not the last."""
         self.metadata: MetadataMap = {}
         """For the item that the response becomes."""
         self._call_count = 0
@@ -124,7 +126,12 @@ class ResponseParts:
 
     @property
     def finish_word(self) -> str:
-        """The finish reason that is valid: the last one that is not empty; empty for none."""
+        """The finish reason that is valid: the last one that is not empty; empty for none.
+
+        A finish reason that more content follows is not the response's.
+        """
+        if self.has_continued:
+            return ""
         return next((word for word in reversed(self.finish_words) if word), "")
 
     def take(self, parts: Sequence[wire.Part], verbatim: Verbatim, out: list[ModelEvent]) -> None:

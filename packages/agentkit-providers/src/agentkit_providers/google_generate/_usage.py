@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentkit_core import TokenUsage, Usage
+from agentkit_core import Usage
+from agentkit_providers._protocol_kit._token_totals import VendorCounts, disjoint_tokens
 from agentkit_providers._protocol_kit._usage_fields import count
 from agentkit_providers.google_generate._metadata_keys import USAGE_KEY
 from agentkit_providers.google_generate._quirks import Quirks
@@ -32,16 +33,18 @@ def parse_usage(report: Mapping[str, Any], quirks: Quirks, *, final: bool) -> Us
     thoughts = count(report, "thoughtsTokenCount")
     if prompt is None and candidates is None and thoughts is None:
         return None
-    cached = count(report, "cachedContentTokenCount")
     tool_prompt = count(report, "toolUsePromptTokenCount") or 0
-    if candidates is None and total is not None:
-        candidates = max(0, total - (prompt or 0) - tool_prompt - (thoughts or 0))
-    has_output = candidates is not None or thoughts is not None
-    tokens = TokenUsage(
-        input=None if prompt is None else max(0, prompt - (cached or 0)) + tool_prompt,
-        output=(candidates or 0) + (thoughts or 0) if has_output else None,
-        cache_read=cached,
-        reasoning=thoughts,
+    if candidates is None and (total is not None or thoughts is not None):
+        candidates = max(0, (total or 0) - (prompt or 0) - tool_prompt - (thoughts or 0))
+    tokens = disjoint_tokens(
+        VendorCounts(
+            prompt=None if prompt is None else prompt + tool_prompt,
+            output=candidates,
+            cache_read=count(report, "cachedContentTokenCount"),
+            reasoning=thoughts,
+            total=total,
+            excludes_reasoning=True,
+        )
     )
     return Usage(
         tokens,

@@ -65,6 +65,8 @@ class OpenAIChatDecoder(BodyDecoder):
         self._head: dict[str, Any] = {}
         self._has_choice = False  # whether any choice has come
         self._usage: dict[str, Any] | None = None
+        self._usage_is_final = False
+        self._usage_is_old = False  # whether content has come after the last report
         self._metadata: MetadataMap = {}
         self._index: int | None = 0 if _asks_for_several(extra) else None
         self._parts = ResponseParts(self._tools, self._audio_type)
@@ -108,6 +110,7 @@ class OpenAIChatDecoder(BodyDecoder):
         choices, error = event.choices, event.error
         if not self._has_choice:
             self._take_head(event, out)
+        events_before = len(out)
         if choices:
             closing = False
             for choice in choices:
@@ -119,6 +122,7 @@ class OpenAIChatDecoder(BodyDecoder):
                     self._take_other(choice, out)
                 if choice.finish_reason is not None or choice.usage or choice.logprobs:
                     closing = True
+            self._usage_is_old = self._usage_is_old or len(out) > events_before
             if closing:
                 self._take_ends_of(choices, out)
                 error = error or self._error_of(choices)
@@ -126,10 +130,12 @@ class OpenAIChatDecoder(BodyDecoder):
             error_body = find_error(payload)
             if error_body is not None:
                 self._fail(classify_error(error_body), out)
-        if event.usage is not None:
-            self._take_usage(event.usage, out)
-        elif type(event.x_groq) is dict:
-            self._take_usage(event.x_groq.get("usage"), out)
+        report = event.x_groq.get("usage") if type(event.x_groq) is dict else None
+        if event.usage is not None or report is not None:
+            self._usage_is_old = False
+            self._take_usage(event.usage if event.usage is not None else report, out)
+        if event.service_tier and type(event.service_tier) is str:
+            self._metadata[f"{API}.service_tier"] = event.service_tier
         if event.citations or event.search_results or event.moderation:
             for name in ("citations", "search_results", "moderation"):
                 if value := getattr(event, name):
@@ -142,7 +148,7 @@ class OpenAIChatDecoder(BodyDecoder):
     def _take_head(self, event: Event, out: list[ModelEvent]) -> None:
         """Read the response's id and model; report the start once there is something to read."""
         if isinstance(event, Head | Whole):
-            for name in ("id", "model", "system_fingerprint", "service_tier", "provider"):
+            for name in ("id", "model", "system_fingerprint", "provider"):
                 value = getattr(event, name)
                 if value and isinstance(value, str):
                     self._head.setdefault(name, value)
@@ -154,7 +160,7 @@ class OpenAIChatDecoder(BodyDecoder):
         if self._started or not (event.choices or event.usage):
             return
         self._started = True
-        for name in ("system_fingerprint", "service_tier", "provider"):
+        for name in ("system_fingerprint", "provider"):
             if name in self._head:
                 self._metadata[f"{API}.{name}"] = self._head[name]
         provenance = Provenance(
@@ -191,9 +197,11 @@ class OpenAIChatDecoder(BodyDecoder):
         word = choice.finish_reason
         if word is not None:
             parts.finish_words.append(word)
+            self.is_complete = self.is_complete or (bool(word) and parts is self._parts)
             if word and not parts.finished and failed_finish(word) is None:
                 parts.close(deltas)
         if choice.usage:
+            self._usage_is_old = False
             self._take_usage(choice.usage, out)
 
     def _error_of(self, choices: Sequence[AnyChoice]) -> Any:
@@ -204,12 +212,14 @@ class OpenAIChatDecoder(BodyDecoder):
 
     def _take_usage(self, report: Any, out: list[ModelEvent]) -> None:
         # Counts are running totals, and some vendors repeat them in every chunk: the last report
-        # is valid.
-        if not isinstance(report, dict) or report == self._usage:
+        # is valid. Before the finish reason, it may not be the last.
+        final = self.is_complete and not self._usage_is_old
+        known = report == self._usage and final is self._usage_is_final
+        if not isinstance(report, dict) or known:
             return
-        usage = parse_usage(report, self._quirks)
+        usage = parse_usage(report, self._quirks, final=final)
         if usage is not None:
-            self._usage = report
+            self._usage, self._usage_is_final = report, final
             out.append(UsageReported(usage))
 
     def _end(self, out: list[ModelEvent], *, marked: bool) -> None:
@@ -240,6 +250,8 @@ class OpenAIChatDecoder(BodyDecoder):
         parts = self._parts
         if not parts.finished:
             parts.close(out)
+        self.is_complete = True
+        self._take_usage(self._usage, out)
         reason = finish_reason(word, calls=parts.has_calls, refused=parts.refused)
         out.append(ResponseFinished(reason, tuple(parts.finish_words), self._all_metadata()))
 

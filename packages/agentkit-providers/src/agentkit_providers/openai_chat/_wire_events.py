@@ -106,6 +106,7 @@ class Chunk(Struct, gc=False):
     citations: Any = None
     search_results: Any = None
     moderation: Any = None
+    service_tier: Any = None
 
 
 class Head(Chunk, gc=False):
@@ -117,7 +118,6 @@ class Head(Chunk, gc=False):
 
     id: Any = None
     model: Any = None
-    service_tier: Any = None
     system_fingerprint: Any = None
     provider: Any = None
 

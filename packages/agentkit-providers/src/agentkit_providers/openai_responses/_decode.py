@@ -130,7 +130,8 @@ class OpenAIResponsesDecoder(BodyDecoder):
             if kind in STATUS_OF:
                 self._end(event.response, STATUS_OF[kind], out)
                 return
-            self._take_usage(event.response.usage, out)
+            self._take_usage(event.response.usage, out, final=False)
+            self._take_service_tier(event.response)
         handle = HANDLERS.get(kind)
         if handle is not None:
             if not self._started:
@@ -148,10 +149,14 @@ class OpenAIResponsesDecoder(BodyDecoder):
             provenance = Provenance(self._provider, API, self._model, response_id, model)
             out.append(ResponseStarted(provenance))
 
-    def _take_usage(self, report: Any, out: list[ModelEvent]) -> None:
-        if not isinstance(report, dict) or report == self._usage:
+    def _take_service_tier(self, response: Response) -> None:
+        if isinstance(response.service_tier, str) and response.service_tier:
+            self._metadata[f"{API}.service_tier"] = response.service_tier
+
+    def _take_usage(self, report: Any, out: list[ModelEvent], *, final: bool) -> None:
+        if not isinstance(report, dict) or (report == self._usage and not final):
             return
-        usage = parse_usage(report, self._quirks)
+        usage = parse_usage(report, self._quirks, final=final)
         if usage is not None:
             self._usage = report
             out.append(UsageReported(usage))
@@ -169,8 +174,9 @@ class OpenAIResponsesDecoder(BodyDecoder):
         status = response.status if isinstance(response.status, str) else ""
         if not status or (status in UNFINISHED and self._sse is not None):
             status = event_status
-        self._take_usage(response.usage, out)
-        for name in ("service_tier", "moderation", "content_filters"):
+        self._take_usage(response.usage, out, final=True)
+        self._take_service_tier(response)
+        for name in ("moderation", "content_filters"):
             if value := getattr(response, name):
                 self._metadata[f"{API}.{name}"] = value
         failure = failed_finish(status, response.error)

@@ -23,6 +23,7 @@ from agentkit_core.provider import (
     ResponseStarted,
     UsageReported,
 )
+from agentkit_providers._protocol_kit._completion import is_complete
 from agentkit_providers.failures._classify import REQUEST_ID_HEADERS, RETRYABLE_KINDS
 from agentkit_providers.failures._redact import REDACTED, redact_failure
 from agentkit_providers.failures._stream_failures import cut_off
@@ -182,6 +183,8 @@ class Reading:
         Args:
             limit: The field of `Timeouts`.
         """
+        if is_complete(self._decoder):
+            return self.finish()
         seconds = getattr(self._call.timeouts, limit)
         host = self._host()
         what = {
@@ -225,6 +228,8 @@ class Reading:
         kind = network_failure(error)
         if kind is None:
             raise error
+        if is_complete(self._decoder):
+            return self.finish()  # what is missing after the finish reason is only form
         if kind is FailureKind.TIMEOUT:
             return self.end_with_timeout(self.limits.passed(error, now))
         if kind is FailureKind.CONNECTION:
