@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit_core import FailureKind, ProviderFailure
+from agentkit_core import FailureKind, JsonValue, ProviderFailure
 from agentkit_providers.failures._classify import (
     RETRYABLE_KINDS,
     classify_error,
@@ -466,3 +466,54 @@ def test_whatever_a_provider_sends_is_a_failure_and_never_an_exception(
 @given(JSON)
 def test_whatever_stands_in_a_stream_is_a_failure_and_never_an_exception(error: Any) -> None:
     assert classify_error(error).message
+
+
+MEANING = {
+    401: FailureKind.AUTH,
+    402: FailureKind.BILLING,
+    403: FailureKind.AUTH,
+    404: FailureKind.NOT_FOUND,
+    408: FailureKind.TIMEOUT,
+    413: FailureKind.CONTEXT_LENGTH,
+    422: FailureKind.INVALID_REQUEST,
+    429: FailureKind.RATE_LIMIT,
+    500: FailureKind.SERVER,
+    503: FailureKind.OVERLOADED,
+    504: FailureKind.TIMEOUT,
+    529: FailureKind.OVERLOADED,
+}
+
+
+@pytest.mark.parametrize("word", ["api_error", "error", "APIError", "provider_error", "unknown"])
+@pytest.mark.parametrize("status", MEANING)
+@pytest.mark.parametrize("place", ["type", "code"])
+def test_vp23_a_word_that_says_nothing_leaves_it_to_the_status(
+    word: str, status: int, place: str
+) -> None:
+    error: dict[str, JsonValue] = {"message": "Sorry", place: word}
+    http = classify_http(status, {}, json.dumps({"error": error}).encode())
+    named: list[JsonValue] = [
+        {"error": {**error, "status": status}},
+        {"error": {**error, "status_code": status}},
+        {"error": error, "status": str(status)},
+        {"error": error, "code": float(status)},
+    ]
+
+    assert http.kind is MEANING[status]
+    for value in named:
+        assert classify_error(value).kind is MEANING[status]
+
+
+@pytest.mark.parametrize("status", [status for status in MEANING if status not in (422, 500)])
+def test_vp23_that_the_server_failed_says_less_than_a_status_with_a_meaning(status: int) -> None:
+    body = json.dumps({"error": {"message": "Sorry", "type": "server_error"}}).encode()
+
+    assert classify_http(status, {}, body).kind is MEANING[status]
+
+
+def test_vp23_words_that_say_something_still_go_first() -> None:
+    body = json.dumps({"error": {"message": "x", "type": "rate_limit_error"}}).encode()
+    general = json.dumps({"error": {"message": "x", "type": "api_error", "code": 401}}).encode()
+
+    assert classify_http(401, {}, body).kind is FailureKind.RATE_LIMIT
+    assert classify_http(500, {}, general).kind is FailureKind.AUTH

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agentkit_core import FailureKind, JsonValue, ProviderFailure
 from agentkit_providers.failures._context_length import overflow_counts
 from agentkit_providers.failures._error_body import ErrorFacts, facts_of_body, facts_of_json
-from agentkit_providers.failures._kinds import kind_of
+from agentkit_providers.failures._kinds import kind_of, more_precise_status
 from agentkit_providers.failures._retry_after import retry_after_s
 
 RETRYABLE_KINDS: Final = frozenset(
@@ -82,7 +82,7 @@ def classify_error(
         now_s: As for `classify_http`.
     """
     facts = facts_of_json(error, raw=error)
-    failure = _failure(facts, facts.status if status is None else status, {}, now_s)
+    failure = _failure(facts, status, {}, now_s)
     if facts.message:
         return failure
     return replace(failure, message="the provider sent an error without a message")
@@ -92,6 +92,7 @@ def _failure(
     facts: ErrorFacts, status: int | None, headers: Mapping[str, str], now_s: float | None
 ) -> ProviderFailure:
     wait_s = retry_after_s(headers, facts.error, facts.message, now_s=now_s)
+    status = more_precise_status(status, facts.status)
     kind = kind_of(facts, status, has_wait=wait_s is not None)
     tokens, limit = facts.tokens, facts.token_limit
     if kind is FailureKind.CONTEXT_LENGTH:

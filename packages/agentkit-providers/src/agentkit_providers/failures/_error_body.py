@@ -204,4 +204,6 @@ def _scalar(value: Any) -> str | None:
 
 
 def _integer(value: Any) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

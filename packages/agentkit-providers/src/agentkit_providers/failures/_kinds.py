@@ -63,13 +63,14 @@ _KIND_OF_WORD: Final[Mapping[str, FailureKind]] = {
         ),
         FailureKind.TIMEOUT: "timeout timeouterror requesttimeout deadlineexceeded gatewaytimeout",
         FailureKind.SERVER: (
-            "servererror internalservererror internalerror internal apierror networkerror "
-            "internalfailure internalserverexception backenderror upstreamerror providererror"
+            "servererror internalservererror internalerror internal networkerror "
+            "internalfailure internalserverexception backenderror upstreamerror"
         ),
     }.items()
     for word in words.split()
 }
-"""Codes, types and reasons, in lower case and without punctuation."""
+"""Codes, types and reasons, in lower case and without punctuation. Words that say no more than that
+there was an error (`api_error`, `provider_error`) are left out, so that the status decides."""
 
 _KIND_OF_STATUS: Final[Mapping[int, FailureKind]] = {
     401: FailureKind.AUTH,
@@ -140,6 +141,8 @@ def kind_of(facts: ErrorFacts, status: int | None, *, has_wait: bool) -> Failure
         return FailureKind.CONTEXT_LENGTH
     for word in facts.words:
         kind = _KIND_OF_WORD.get(_NOT_ALPHANUMERIC.sub("", word.lower()))
+        if kind is FailureKind.SERVER and status in _KIND_OF_STATUS:
+            continue  # the status says more
         if kind is not None:
             return _by_message(message, status) or kind if kind in _VAGUE else kind
     if status == 429 and (has_wait or _WAIT_WORDS.search(message)):
@@ -163,6 +166,16 @@ def _by_message(message: str, status: int | None) -> FailureKind | None:
     if (status is None or status >= 500) and _OVERLOADED_WORDS.search(message):
         return FailureKind.OVERLOADED
     return None
+
+
+def more_precise_status(status: int | None, named: int | None) -> int | None:
+    """Choose between the HTTP status and the status that the error names.
+
+    Gateways answer with a general status, such as 400 or 500, where the error names a precise one.
+    """
+    if status is None or (status not in _KIND_OF_STATUS and named in _KIND_OF_STATUS):
+        return named
+    return status
 
 
 def _by_status(status: int | None) -> FailureKind:

@@ -1,4 +1,8 @@
-"""Secrets removed from what a failure says: providers repeat keys in their messages."""
+"""Secrets removed from what a failure says: providers repeat keys in their messages.
+
+Messages and bodies are shortened in many places, and each cut may leave half a key. So not only
+whole keys are found, but every stretch of a key of `PIECE` letters or more.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,12 @@ REDACTED: Final = "[secret]"
 """What stands in place of a secret."""
 
 
+PIECE: Final = 8
+"""From how many letters on a piece of a secret is removed."""
+
+
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Replace secrets in a text, in plain form and as they are written in URLs.
+    """Replace secrets and pieces of them in a text, in plain form and as they are written in URLs.
 
     Args:
         text: Anything that people or logs will see.
@@ -25,7 +33,28 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     # The longest first, since one secret may begin with another.
     for spelling in sorted(spellings, key=len, reverse=True):
         text = text.replace(spelling, REDACTED)
-    return text
+    return _redact_pieces(text, spellings)
+
+
+def _redact_pieces(text: str, spellings: Iterable[str]) -> str:
+    """Replace every stretch of the text that stands in a secret, where it is long enough."""
+    pieces = {
+        spelling[at : at + PIECE]
+        for spelling in spellings
+        for at in range(len(spelling) - PIECE + 1)
+    }
+    shown: list[str] = []
+    shown_to = at = 0
+    while pieces and at + PIECE <= len(text):
+        if text[at : at + PIECE] not in pieces:
+            at += 1
+            continue
+        end = at + PIECE
+        while text[end - PIECE + 1 : end + 1] in pieces and end < len(text):
+            end += 1
+        shown += (text[shown_to:at], REDACTED)
+        shown_to = at = end
+    return "".join((*shown, text[shown_to:]))
 
 
 def redact_failure(failure: ProviderFailure, secrets: Iterable[str]) -> ProviderFailure:
@@ -42,19 +71,20 @@ def redact_failure(failure: ProviderFailure, secrets: Iterable[str]) -> Provider
         type=clean(failure.type),
         param=clean(failure.param),
         request_id=clean(failure.request_id),
-        raw=_redact_json(failure.raw, known),
+        raw=redact_json(failure.raw, known),
     )
 
 
-def _redact_json(value: JsonValue, secrets: tuple[str, ...]) -> JsonValue:
+def redact_json(value: JsonValue, secrets: tuple[str, ...]) -> JsonValue:
+    """Replace secrets in all texts of a JSON value, names of fields included."""
     match value:
         case str():
             return redact(value, secrets)
         case list():
-            return [_redact_json(entry, secrets) for entry in value]
+            return [redact_json(entry, secrets) for entry in value]
         case dict():
             return {
-                redact(name, secrets): _redact_json(entry, secrets) for name, entry in value.items()
+                redact(name, secrets): redact_json(entry, secrets) for name, entry in value.items()
             }
         case _:
             return value

@@ -25,7 +25,7 @@ from agentkit_core.provider import (
 )
 from agentkit_providers._protocol_kit._completion import is_complete
 from agentkit_providers.failures._classify import REQUEST_ID_HEADERS, RETRYABLE_KINDS
-from agentkit_providers.failures._redact import REDACTED, redact_failure
+from agentkit_providers.failures._redact import REDACTED, redact_failure, redact_json
 from agentkit_providers.failures._stream_failures import cut_off
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._connection_trace import ConnectionTrace
@@ -266,7 +266,9 @@ class Reading:
             failure = last.failure
             if failure.request_id is None:
                 failure = replace(failure, request_id=self._request_id)
-            last = replace(last, failure=redact_failure(failure, self._call.secrets))
+            secrets = self._call.secrets
+            metadata = {key: redact_json(value, secrets) for key, value in last.metadata.items()}
+            last = replace(last, failure=redact_failure(failure, secrets), metadata=metadata)
         if self._call.metadata and isinstance(last, ResponseFinished | ResponseFailed):
             last = replace(last, metadata={**self._call.metadata, **last.metadata})
         return (*before, last)
