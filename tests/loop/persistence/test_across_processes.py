@@ -17,7 +17,7 @@ from agentkit_loop import (
     Finished,
     TurnResult,
 )
-from agentkit_loop.stores import FileStore, SqliteStore, StaleSave
+from agentkit_loop.stores import FileStore, SessionInUse, SqliteStore, StaleSave
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 
@@ -198,7 +198,7 @@ def test_p04_of_two_processes_that_approve_the_same_one_is_refused(opened: Opene
 
     first = office.agent(say("done"))
     with first.session_blocking(session_id=NAME, store=opened()) as session:
-        with pytest.raises(StaleSave):
+        with pytest.raises(SessionInUse):
             approve_too_late(session)
         assert isinstance(session.next(), Finished)
 

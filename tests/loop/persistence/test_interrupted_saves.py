@@ -79,8 +79,14 @@ def test_case_17_between_the_end_of_a_tool_and_the_save_of_its_result(idempotent
         assert len(keys) == 1
 
 
+class Unleased(MemoryStore):
+    """A store that cannot say who works on a session."""
+
+    lease = None  # type: ignore[assignment]
+
+
 def test_case_18_an_answer_that_comes_after_another_machine_went_on_is_not_saved() -> None:
-    store, ran = MemoryStore(), list[str]()
+    store, ran = Unleased(), list[str]()
 
     @tool
     def pay() -> str:

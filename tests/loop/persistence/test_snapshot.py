@@ -187,10 +187,10 @@ def test_whoever_goes_on_asks_a_model_of_its_own_and_keeps_how_it_was_asked() ->
         saved = session.snapshot()
 
     model = ScriptedModel("two", name="new")
-    with Agent(model=model).resume_blocking(saved) as other:
+    with Agent(model=model, instructions="Be long.").resume_blocking(saved) as other:
         assert other.view.model == "new"
         other.prompt("again")
 
     (request,) = model.requests
     assert (request.model, request.options.seed) == ("new", 7)
-    assert request.items[0].text == "Be brief."
+    assert request.items[0].text == "Be long."

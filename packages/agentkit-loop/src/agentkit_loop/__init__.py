@@ -23,6 +23,12 @@ from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import Instructions, InstructionsFunction, Prompt
 from agentkit_loop.agent._session import Session
 from agentkit_loop.agent._settings import SessionSettings
+from agentkit_loop.agent._stored_session import (
+    StoredSession,
+    read_session,
+    read_session_blocking,
+    read_snapshot,
+)
 from agentkit_loop.agent._view import SessionView
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RetryAnswer, RunFacts
@@ -65,6 +71,10 @@ __all__ = [
     "Session",
     "SessionSettings",
     "SessionView",
+    "StoredSession",
+    "read_session",
+    "read_session_blocking",
+    "read_snapshot",
     # why a session returns control to its host, and how the host answers
     "AfterRound",
     "ApprovalDecision",

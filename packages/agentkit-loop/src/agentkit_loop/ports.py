@@ -12,7 +12,14 @@ from typing import Protocol, runtime_checkable
 from agentkit_core import ModelRequest, SessionId
 from agentkit_core.provider import ModelEvent
 from agentkit_loop.events import Envelope
-from agentkit_loop.persistence._records import BlockingStore, LogEntry, Saved, Store
+from agentkit_loop.persistence._records import (
+    BlockingStore,
+    Lease,
+    LeasingStore,
+    LogEntry,
+    Saved,
+    Store,
+)
 
 __all__ = [
     "AsyncClosable",
@@ -21,6 +28,8 @@ __all__ = [
     "BlockingStore",
     "Clock",
     "Closable",
+    "Lease",
+    "LeasingStore",
     "LogEntry",
     "Model",
     "ModelSession",

@@ -48,14 +48,18 @@ class SessionAccess:
 
         Raises:
             TurnRunning: Another caller works on it.
+            SessionInUse: Another process, or another session object, works on the stored session.
         """
         if not self._work.acquire(blocking=False):
             raise TurnRunning(action)
+        engine = self._engine
         try:
+            engine.runner.call(engine.lease.take)
             yield
         finally:
             self._work.release()
-            self._engine.runner.notify()
+            engine.runner.call(engine.release_lease)
+            engine.runner.notify()
 
     def require_open(self) -> None:
         """Check that the session still takes inputs.
@@ -77,6 +81,7 @@ class SessionAccess:
         if not self.is_working:
             # Otherwise the caller that works on the session raises it.
             self._engine.raise_failure()
+            self._engine.runner.call(self._engine.release_lease)
 
     @contextmanager
     def listen(self) -> Iterator[deque[Envelope]]:

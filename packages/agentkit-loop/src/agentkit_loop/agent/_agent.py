@@ -7,6 +7,8 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
 from agentkit_loop.agent._agent_runs import AgentRuns
 from agentkit_loop.agent._agent_tool import AgentTool, ToolResultType
@@ -14,6 +16,7 @@ from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._open_session import (
     OpenSession,
+    leased,
     load_saved,
     load_saved_blocking,
     open_inner_session,
@@ -145,7 +148,9 @@ class Agent(AgentRuns):
 
         Raises:
             TranscriptError: The history breaks a rule; `repair` returns one that does not.
-            StaleSave: Another process works on the stored session; raised by the first save.
+            SessionInUse: Somebody works on the stored session, or something of it runs, in this
+                process or in another one; nothing was changed. `read_session` shows it.
+            StaleSave: Another process has gone on with the session; raised by the first save.
             RecordError: What is stored cannot be read.
             WrongModelForm: The model has no `open`.
             WrongStoreForm: The store has no `save`.
@@ -154,8 +159,9 @@ class Agent(AgentRuns):
         name = session_id or new_session_id()
 
         async def begin() -> SessionStart:
-            saved = None if store is None else await load_saved(store, name)
-            return parts.start(name, history=history, saved=saved)
+            with leased(store, name) as lease:
+                saved = None if store is None else await load_saved(store, name)
+                return replace(parts.start(name, history=history, saved=saved), lease=lease)
 
         return OpenSession(parts, begin, store=store)
 
@@ -234,10 +240,11 @@ class Agent(AgentRuns):
             WrongModelForm: The model has no `open_blocking`.
             WrongStoreForm: The store has no `save_blocking`.
         """
-        session_id = session_id or new_session_id()
-        saved = None if store is None else load_saved_blocking(store, session_id)
+        name = session_id or new_session_id()
         parts = self._parts.with_dependencies(dependencies)
-        begin = parts.start(session_id, history=history, saved=saved)
+        with leased(store, name) as lease:
+            saved = None if store is None else load_saved_blocking(store, name)
+            begin = replace(parts.start(name, history=history, saved=saved), lease=lease)
         with open_session_blocking(parts, begin, store=store) as session:
             yield session
 

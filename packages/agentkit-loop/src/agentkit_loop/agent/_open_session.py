@@ -16,10 +16,27 @@ from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
 from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._opening import AgentParts, ParentRun, SessionStart, new_session_id
 from agentkit_loop.agent._session import Session
+from agentkit_loop.drivers._session_lease import SessionLease
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
+
+
+@contextmanager
+def leased(store: object, session_id: SessionId) -> Iterator[SessionLease]:
+    """Take the lease of a session before it is loaded; give it back if the block raises.
+
+    Raises:
+        SessionInUse: Somebody else works on the session.
+    """
+    lease = SessionLease(store, session_id)
+    lease.take()
+    try:
+        yield lease
+    except BaseException:
+        lease.release()
+        raise
 
 
 async def load_saved(store: Store, session_id: SessionId) -> Saved | None:
@@ -93,6 +110,7 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         self._end = background.end
         try:
             driver.engine.begin(begin.head, begin.effects)
+            driver.engine.release_lease()
         except BaseException as error:
             await self.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -142,6 +160,7 @@ def open_session_blocking(
     leave = session.close if store is None else session.suspend
     try:
         driver.engine.begin(begin.head, begin.effects)
+        driver.engine.release_lease()
         yield session
     except BaseException:
         with suppress(ReporterFailed):  # the first exception is the one to raise

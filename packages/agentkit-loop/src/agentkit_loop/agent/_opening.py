@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from msgspec import field
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId
@@ -14,6 +15,7 @@ from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import InstructionsFunction, instructions_of, require_items
 from agentkit_loop.drivers._depth import present_depth
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
+from agentkit_loop.drivers._session_lease import SessionLease
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook, Hooks, RunFacts
@@ -40,12 +42,14 @@ class SessionStart(Record, frozen=True):
         effects: What `start` or `resume` returned, to be carried out first.
         head: What was saved of it; None for a new session.
         saves: The sequence number of the last save; 0 if it was never saved.
+        lease: The lease of the stored session.
     """
 
     state: State
     effects: Effects
     head: Head | None = None
     saves: int = 0
+    lease: SessionLease = field(default_factory=SessionLease)
 
 
 class ParentRun(Record, frozen=True):
@@ -169,6 +173,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
             mutators=self.mutators,
             parent_budget=None if parent is None else parent.budget,
             saves=begin.saves,
+            lease=begin.lease,
             depth=present_depth(begin.state.config.max_agent_depth),
         )
 

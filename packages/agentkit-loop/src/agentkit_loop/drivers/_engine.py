@@ -70,6 +70,7 @@ class Engine:
         tools: The tool calls that run.
         host_queue: Statuses for the host.
         outbox: What was decided and is not saved yet.
+        lease: The lease of the stored session; held while there is anything to run or to save.
         clock: The time, and waits.
         jitter: Returns a random number between 0 and 1, for the length of waits.
         depth: How many runs stand around this one, each the tool of another.
@@ -91,6 +92,7 @@ class Engine:
         self.tools = ToolRuns(setup, lambda: self.state, self.post, self._post_if_open)
         self.host_queue = HostQueue()
         self.outbox = Outbox(setup.saves)
+        self.lease = setup.lease
         self.clock = setup.clock
         self.depth = setup.depth
         self.has_store = has_store
@@ -118,7 +120,8 @@ class Engine:
             if head is not None:
                 self._carry_out(head.reports)
             if self.has_store:
-                self.outbox.take(effects)
+                # A session that is only opened, and left again, is not saved.
+                self.outbox.take(effects, is_due=head is None)
             else:
                 self._carry_out(effects)
             if head is not None:
@@ -134,10 +137,12 @@ class Engine:
         store, the effects wait until they are saved.
 
         Raises:
+            SessionInUse: Somebody else works on the stored session; nothing was changed.
             Exception: Nothing can be saved any more; see `save_error`.
         """
         if self.save_error is not None:
             raise self.save_error
+        self.lease.take()
         self._inbox.append(kernel_input)
         if not self._is_stepping:
             self._step_through()
@@ -297,6 +302,11 @@ class Engine:
     def has_news(self) -> bool:
         """Whether there is work to do or a status for the host."""
         return self.is_at_work or bool(self.host_queue)
+
+    def release_lease(self) -> None:
+        """Give the lease back if nothing runs and nothing is to be saved."""
+        if not self.state.out and not self.outbox:
+            self.lease.release()
 
     def is_wanted(self, effect_id: EffectId) -> bool:
         """Whether an effect is still to be answered."""

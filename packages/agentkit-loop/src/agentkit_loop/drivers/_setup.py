@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
 from agentkit_loop.drivers._hook_runner import WorkOutInstructions
+from agentkit_loop.drivers._session_lease import SessionLease
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hooks
 from agentkit_loop.extensions._mutators import Mutator
@@ -33,6 +34,7 @@ class EngineSetup(Struct, kw_only=True):
         parent_budget: The budget of the run whose tool this session is; None for a session of
             its own.
         saves: The sequence number of the last save; 0 if the session was never saved.
+        lease: The lease of the stored session, which may be held already.
         depth: How many runs stand around this one, each the tool of another.
     """
 
@@ -47,4 +49,5 @@ class EngineSetup(Struct, kw_only=True):
     mutators: Sequence[Mutator] = ()
     parent_budget: TurnBudget | None = None
     saves: int = 0
+    lease: SessionLease = field(default_factory=SessionLease)
     depth: int = 0

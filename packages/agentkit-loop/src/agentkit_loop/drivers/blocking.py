@@ -93,4 +93,5 @@ class BlockingDriver:
         """Close the model; the driver is not used any more."""
         self.engine.is_over = True
         self.engine.pending.clear()
+        self.engine.lease.release()
         self._runner.close()

@@ -153,6 +153,7 @@ class ConcurrentDriver:
         """Stop all work and close the model; the driver is not used any more."""
         self.engine.is_over = True
         self.engine.pending.clear()
+        self.engine.lease.release()
         self._runner.stop_all()
         await self._performer.close()
 

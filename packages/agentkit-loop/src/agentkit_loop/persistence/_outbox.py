@@ -54,27 +54,36 @@ class Outbox:
         saves: The number of the last save; 0 if there is none.
     """
 
-    __slots__ = ("_sent", "_waiting", "saves")
+    __slots__ = ("_is_due", "_sent", "_waiting", "saves")
 
     def __init__(self, saves: int) -> None:
         self.saves = saves
         self._waiting: Save | None = None
+        self._is_due = False
+        """Whether what waits has to be saved by itself, and not only with what comes later."""
         self._sent: tuple[Save, bytes] | None = None
 
     def __bool__(self) -> bool:
         """Whether there is anything to save."""
-        return self._waiting is not None or self._sent is not None
+        return self._is_due or self._sent is not None
 
     @property
     def in_doubt(self) -> bool:
         """Whether a save has begun, and it is not known whether it was made."""
         return self._sent is not None
 
-    def take(self, effects: Iterable[Effect]) -> None:
-        """Add the effects of one step."""
+    def take(self, effects: Iterable[Effect], *, is_due: bool = True) -> None:
+        """Add the effects of one step.
+
+        Args:
+            effects: The effects.
+            is_due: Whether they have to be saved soon; otherwise they are saved with what comes
+                later, so that a session that was only opened is left as it was.
+        """
         if self._waiting is None:
             self._waiting = Save()
         self._waiting.take(effects)
+        self._is_due = self._is_due or is_due
 
     def begin(self, state: State, seq: int) -> tuple[Save, bytes]:
         """Begin a save; what is decided from now on is for the next one.
@@ -89,6 +98,7 @@ class Outbox:
         save = self._waiting or Save()
         head = encode_head(state, save.effects, seq)
         self._waiting, self._sent = None, (save, head)
+        self._is_due = False
         return save, head
 
     def end(self) -> None:
@@ -112,8 +122,10 @@ class Outbox:
         if self._waiting is not None:
             save.join(self._waiting)
         self._waiting, self._sent = save, None
+        self._is_due = True
         return None
 
     def clear(self) -> None:
         """Drop everything: nothing can be saved any more."""
         self._waiting = self._sent = None
+        self._is_due = False

@@ -65,6 +65,24 @@ class StaleSave(AgentkitError):
         self.stored = stored
 
 
+class SessionInUse(AgentkitError):
+    """Somebody else works on this stored session; nothing of it was changed.
+
+    Args:
+        session_id: The session.
+
+    Attributes:
+        session_id: The session.
+    """
+
+    def __init__(self, session_id: SessionId) -> None:
+        super().__init__(
+            f"somebody else works on session {session_id!r}, in this process or in another one; "
+            f"wait until that is over, or look at the session with `read_session`"
+        )
+        self.session_id = session_id
+
+
 class RevisionGap(AgentkitError):
     """The log entries of a save do not follow those in the store; nothing was written.
 
@@ -169,6 +187,33 @@ class BlockingStore(Protocol):
             RevisionGap: A revision does not follow the one before it, or the stored ones.
             DamagedSave: What is stored cannot be read, so nothing can follow it.
             TypeError: An entry cannot be written as JSON.
+        """
+        ...
+
+
+class Lease(Protocol):
+    """The right to work on one stored session; one holder has it at a time."""
+
+    def release(self) -> None:
+        """Let others have the session; calling it again does nothing."""
+        ...
+
+
+@runtime_checkable
+class LeasingStore(Protocol):
+    """A store that says whether somebody works on a session, for both kinds of callers.
+
+    A store without this is safe too: of two who work on a session at once, the later one to save
+    gets `StaleSave`.
+    """
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        """Take the lease of a session, stored or not; it never waits.
+
+        The lease ends with its `release`, and with the process that holds it.
+
+        Raises:
+            SessionInUse: Somebody else has it, in this process or in another one.
         """
         ...
 

@@ -1,6 +1,6 @@
 """Stores for sessions: files, SQLite, memory; each works with and without an event loop."""
 
-from agentkit_loop.persistence._records import DamagedSave, RevisionGap, StaleSave
+from agentkit_loop.persistence._records import DamagedSave, RevisionGap, SessionInUse, StaleSave
 from agentkit_loop.stores._file import FileStore
 from agentkit_loop.stores._memory import MemoryStore
 from agentkit_loop.stores._sqlite import SqliteStore
@@ -12,5 +12,6 @@ __all__ = [
     # errors that stores raise
     "DamagedSave",
     "RevisionGap",
+    "SessionInUse",
     "StaleSave",
 ]

@@ -3,6 +3,7 @@
     log.jsonl   the changes of the transcript, one `LogEntry` on each line; it only grows
     head.json   a line that says how much of the log is valid, then the head as the driver wrote it
     lock        held while the session is saved or deleted
+    lease       held while somebody works on the session
 
 A save appends to the log and then replaces `head.json`; with that, the save is complete. Bytes in
 the log after the valid ones were left by a crash, and the next save cuts them off.
@@ -23,10 +24,11 @@ import msgspec
 
 from agentkit_core import RecordError, SessionId, from_json, to_json
 from agentkit_core.values import Record
-from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.persistence._records import DamagedSave, Lease, LogEntry, Saved, StaleSave
 from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.stores._checksummed_lines import add_checksum, remove_checksum
 from agentkit_loop.stores._disk import lock_file, open_file, sync, sync_folder, write_all
+from agentkit_loop.stores._leases import lease_file
 from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quote_id, unquote_id
 
 _VERSION: Final = 1
@@ -119,6 +121,10 @@ class FileStore(AsyncWrapper):
                 log_crc32=crc,
             )
             self._exchange_head(folder, add_checksum(to_json(top), crc32(head))[0] + head)
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        """Take the lease of a session; see `LeasingStore.lease`."""
+        return lease_file(session_id, self._folder_of(session_id) / "lease")
 
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
         """Return the ids of all saved sessions, sorted.

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from agentkit_core import SessionId
-from agentkit_loop.persistence._records import LogEntry, Saved, StaleSave
+from agentkit_loop.persistence._records import Lease, LogEntry, Saved, SessionInUse, StaleSave
 from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.stores._log_codec import decode_entry, encode_entries
 
@@ -21,12 +21,27 @@ class _Session(NamedTuple):
     """Entries as JSON, so that loaded entries share no objects with saved ones."""
 
 
+class _MemoryLease:
+    def __init__(self, leased: set[SessionId], session_id: SessionId) -> None:
+        self._leased = leased
+        self._session_id: SessionId | None = session_id
+
+    def release(self) -> None:
+        session_id, self._session_id = self._session_id, None
+        if session_id is not None:
+            self._leased.discard(session_id)
+
+    def __del__(self) -> None:
+        self.release()
+
+
 class MemoryStore(AsyncWrapper):
     """Keeps sessions in memory, for tests and for hosts that store nothing on disk."""
 
     def __init__(self) -> None:
         self._sessions: dict[SessionId, _Session] = {}
         self._lock = Lock()
+        self._leased: set[SessionId] = set()
 
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
@@ -47,6 +62,14 @@ class MemoryStore(AsyncWrapper):
                 raise StaleSave(session_id, seq, stored=session.seq)
             session.log.extend(encode_entries(session_id, log, after=len(session.log)))
             self._sessions[session_id] = _Session(seq, bytes(head), session.log)
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        """Take the lease of a session; see `LeasingStore.lease`."""
+        with self._lock:
+            if session_id in self._leased:
+                raise SessionInUse(session_id)
+            self._leased.add(session_id)
+        return _MemoryLease(self._leased, session_id)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return work()  # starting a thread would take longer than the work

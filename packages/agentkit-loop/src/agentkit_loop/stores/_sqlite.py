@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from agentkit_core import RecordError, SessionId
-from agentkit_loop.persistence._records import DamagedSave, LogEntry, Saved, StaleSave
+from agentkit_loop.persistence._records import DamagedSave, Lease, LogEntry, Saved, StaleSave
 from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.stores._disk import lock_file, make_folder, open_file
+from agentkit_loop.stores._leases import lease_file
 from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quote_id, unquote_id
 
 if TYPE_CHECKING:  # imported only where it is used
@@ -108,6 +110,15 @@ class SqliteStore(AsyncWrapper):
                     "INSERT INTO log (session, revision, entry) VALUES (?, ?, ?)",
                     ((number, at, entry) for at, entry in enumerate(entries, last + 1)),
                 )
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        """Take the lease of a session; see `LeasingStore.lease`.
+
+        It is a file in a folder beside the store's, which is there while somebody has a lease.
+        """
+        name = sha256(quote_id(session_id).encode()).hexdigest()[:32]
+        folder = self._path.with_name(f"{self._path.name}-leases")
+        return lease_file(session_id, folder / name)
 
     def session_ids_blocking(self) -> tuple[SessionId, ...]:
         """Return the ids of all saved sessions, sorted."""
