@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agentkit_core import FinishReason, Item, Reasoning, SessionId
+from agentkit_core import FinishReason, Item, Reasoning, SessionId, TurnId
 from agentkit_loop import (
     Agent,
     ApprovalRequiredError,
@@ -18,6 +18,7 @@ from agentkit_loop import (
     NoResult,
     ResultMode,
     RunFacts,
+    TurnEnd,
     TurnNotCompleted,
     TurnResult,
 )
@@ -345,3 +346,11 @@ def test_vl35_hooks_see_them_and_a_session_may_set_its_own(form: str) -> None:
         assert model.requests[0].items[-1].text == "and more"
 
     forms.run(test)
+
+
+@pytest.mark.parametrize("end", TurnEnd)
+def test_vu07_each_end_of_a_turn_can_be_described_in_one_line(end: TurnEnd) -> None:
+    described = TurnResult(turn_id=TurnId("t"), end=end).describe_end()
+
+    assert described
+    assert "\n" not in described

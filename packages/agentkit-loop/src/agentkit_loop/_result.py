@@ -37,6 +37,7 @@ _ENDS: Final = {
     TurnEnd.MAX_TOKENS: "the answer reached a limit on its length",
     TurnEnd.BLOCKED: "a content filter or the model refused to answer",
     TurnEnd.CANCELLED: "it was cancelled",
+    TurnEnd.EMPTY: "the model answered with nothing, twice",
     TurnEnd.ERROR: "it failed",
 }
 

@@ -341,13 +341,8 @@ def _abort(engine: Engine, effect: Abort) -> None:
 
 def _answer_at_once(engine: Engine, effect: Prepare | CallModel | Preflight) -> bool:
     """Queue what can be told about an effect at once; return whether there is anything."""
-    answer = instant_answer(
-        effect,
-        engine.state,
-        executor=engine.executor,
-        hooks=engine.hooks,
-        tools=engine.tools,
-    )
+    executor, hooks, tools = engine.executor, engine.hooks, engine.tools
+    answer = instant_answer(effect, engine.state, executor=executor, hooks=hooks, tools=tools)
     if answer is not None:
         engine._inbox.append(answer)
     return answer is not None
