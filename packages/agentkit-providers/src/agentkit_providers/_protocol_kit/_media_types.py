@@ -54,8 +54,8 @@ def type_of(content: bytes) -> str | None:
         return _RIFF.get(content[8:12])
     if content[4:8] == b"ftyp":
         return _BRANDS.get(content[8:12], "video/mp4")
-    if len(content) > 1 and content[0] == 0xFF and content[1] & 0xE0 == 0xE0:
-        return "audio/mpeg"
+    if len(content) > 1 and content[0] == 0xFF and content[1] & 0xE6 == 0xE2:
+        return "audio/mpeg"  # a frame of layer III
     return None
 
 

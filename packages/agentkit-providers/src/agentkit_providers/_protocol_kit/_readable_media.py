@@ -127,7 +127,7 @@ def _file(file: File, traits: MediaTraits) -> Part:
             what = kind or named or "its type"
             return Text(f"({_name_of(file)} omitted: {what} is not read)")
         return replace(file, data=InlineText(text))
-    if named == kind and _says(file.data, kind):
+    if file.mime_type == kind and _says(file.data, kind):
         return file
     return replace(file, mime_type=kind, data=InlineBytes(content))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from agentkit_providers.anthropic_messages._encode_options import MessagesOptions
+from agentkit_providers.anthropic_messages._encode_options import BETA_FIELDS, MessagesOptions
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
 INTERLEAVED_THINKING: Final = "interleaved-thinking-2025-05-14"
@@ -25,7 +25,8 @@ def betas_of(options: MessagesOptions, quirks: Quirks, *, uploads: bool) -> tupl
     """List the betas that a request needs, each once, in a fixed order.
 
     Args:
-        options: The request's options; the caller's extra field `betas` holds further betas.
+        options: The request's options; the caller's extra fields `betas` and `anthropic_beta`
+            hold further ones, as a list or as a text with commas.
         quirks: How the vendor differs from Anthropic.
         uploads: Whether the history refers to uploaded files.
     """
@@ -43,6 +44,9 @@ def betas_of(options: MessagesOptions, quirks: Quirks, *, uploads: bool) -> tupl
         for edit in edits if isinstance(edits, list) else ():
             kind = edit.get("type") if isinstance(edit, dict) else None
             betas += [_OF_EDIT[kind]] if isinstance(kind, str) and kind in _OF_EDIT else []
-    asked = extra.get("betas")
-    betas += asked if isinstance(asked, list) else []
-    return tuple(dict.fromkeys(beta for beta in betas if isinstance(beta, str) and beta))
+    for name in BETA_FIELDS:
+        asked = extra.get(name)
+        betas += asked if isinstance(asked, list) else [asked]
+    texts = (beta for beta in betas if isinstance(beta, str))
+    entries = (entry.strip() for text in texts for entry in text.split(","))
+    return tuple(dict.fromkeys(filter(None, entries)))

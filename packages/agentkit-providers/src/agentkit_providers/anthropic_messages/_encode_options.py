@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from agentkit_core import (
     Item,
@@ -39,7 +39,9 @@ from agentkit_providers.anthropic_messages._quirks import Quirks
 from agentkit_providers.anthropic_messages._thinking import MessagesThinking, encode_thinking
 from agentkit_providers.anthropic_messages._wire_request import ToolParam
 
-_MIN_TOP_P_THINKING = 0.95
+BETA_FIELDS: Final = ("betas", "anthropic_beta")
+"""Extra fields that name betas, which go into a header."""
+_MIN_TOP_P_THINKING: Final = 0.95
 """While a model thinks, the vendor refuses a smaller `top_p`."""
 
 
@@ -96,7 +98,7 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
         **_stop_sequences(options, dropped),
         **_tool_choice(request, quirks, traits, added),
         **_container(items),
-        **{name: value for name, value in extra.items() if name != "betas"},
+        **{name: value for name, value in extra.items() if name not in BETA_FIELDS},
     }
     if options.seed is not None:
         dropped.append("seed")

@@ -28,6 +28,7 @@ from agentkit_providers.model._optional_members import (
     FailureClassifier,
     ServiceTierReader,
 )
+from agentkit_providers.model._urls import is_base_url, join_url, without_end_slash
 from agentkit_providers.vendors._endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ class MissingBaseUrl(AgentkitError):
     """There is no base URL for a provider, or the base URL is not valid."""
 
     def __init__(self, provider: str, base_url: str) -> None:
-        shown = base_url.rpartition("@")[2]  # a password may stand before it
+        # A password may stand before the host, and a key in the query.
+        shown = base_url.rpartition("@")[2].partition("?")[0]
         what = f"{shown!r} is not a valid base URL" if base_url else "there is no base URL"
         super().__init__(
-            f"{what} for {provider!r}; pass base_url=…, beginning with https:// or http://"
+            f"{what} for {provider!r}; pass base_url=…, beginning with https:// or http:// "
+            f"and without a fragment (#…)"
         )
         self.provider = provider
 
@@ -78,8 +81,8 @@ class CallBuilder:
         self.endpoint = endpoint
         self.projection = projection
         self.card = card
-        self.base_url = (base_url or endpoint.base_url).rstrip("/")
-        if not self.base_url.startswith(("https://", "http://")):
+        self.base_url = without_end_slash(base_url or endpoint.base_url)
+        if not is_base_url(self.base_url):
             raise MissingBaseUrl(endpoint.name, self.base_url)
         self._keys = KeyRing(endpoint, api_key)
         self._headers = check_headers(headers or {})
@@ -135,7 +138,7 @@ class CallBuilder:
 
         return Call(
             method=wire.method,
-            url=self.base_url + wire.path,
+            url=join_url(self.base_url, wire.path),
             headers=headers,
             body=wire.body,
             timeouts=request.options.timeouts,

@@ -24,8 +24,12 @@ class UnusableHeader(AgentkitError):
         self.header = header
 
 
+_LISTS: Final = frozenset({"anthropic-beta"})
+"""Headers that are lists, in which several have a say (vercel/ai#10018)."""
+
+
 def merge_headers(*layers: Mapping[str, str | None]) -> dict[str, str]:
-    """Merge headers; those of later layers win, and None removes a header.
+    """Merge headers; those of later layers win, lists are joined, and None removes a header.
 
     Args:
         layers: Headers, names in any case.
@@ -35,7 +39,8 @@ def merge_headers(*layers: Mapping[str, str | None]) -> dict[str, str]:
     """
     merged: dict[str, str | None] = {}
     for layer in layers:
-        merged.update({name.lower(): value for name, value in layer.items()})
+        for name, value in layer.items():
+            _set(merged, name.lower(), value)
     return {name: value for name, value in merged.items() if value is not None}
 
 
@@ -56,8 +61,17 @@ def check_headers(headers: Mapping[str, str | None]) -> dict[str, str | None]:
         value = None if value is None else value.strip()
         if value is not None and not is_sendable(value):
             raise UnusableHeader(name)
-        checked[name.lower()] = value
+        _set(checked, name.lower(), value)
     return checked
+
+
+def _set(headers: dict[str, str | None], name: str, value: str | None) -> None:
+    """Set a header; a list gets the further entries, each once."""
+    known = headers.get(name)
+    if name in _LISTS and value is not None and known is not None:
+        entries = (entry.strip() for entry in f"{known},{value}".split(","))
+        value = ",".join(dict.fromkeys(filter(None, entries)))
+    headers[name] = value
 
 
 def is_sendable(value: str) -> bool:

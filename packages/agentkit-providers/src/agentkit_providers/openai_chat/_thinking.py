@@ -16,7 +16,9 @@ def encode_thinking(request: ModelRequest, quirks: Quirks) -> EncodedThinking:
     if asked is None or quirks.thinking_format is ThinkingFormat.NONE:
         return EncodedThinking({}, note=level_note(asked, None))
     level = fitted_level(asked, quirks)
-    return EncodedThinking(_fields(level, quirks), level, level_note(asked, level))
+    fields = _fields(level, quirks)
+    is_said = bool(fields) or level is ThinkingLevel.OFF
+    return EncodedThinking(fields, level, level_note(asked, level if is_said else None))
 
 
 def fitted_level(asked: ThinkingLevel, quirks: Quirks) -> ThinkingLevel:
