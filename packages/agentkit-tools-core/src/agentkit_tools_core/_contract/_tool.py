@@ -102,6 +102,20 @@ class NormalizingTool(Protocol):
         ...
 
 
+@runtime_checkable
+class BindableTool(Protocol):
+    """A tool of a method, which is bound to an object or a class: optional, beside `Tool`."""
+
+    @property
+    def needs_object(self) -> bool:
+        """Whether it is not bound yet."""
+        ...
+
+    def bind_to(self, target: object, /) -> Tool:
+        """Return the tool of an object or a class."""
+        ...
+
+
 def normalize_arguments(tool: Tool, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the arguments of a call as its tool will get them, as JSON.
 

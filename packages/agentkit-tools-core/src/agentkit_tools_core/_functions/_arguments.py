@@ -16,6 +16,11 @@ from agentkit_core.json import canonical_json
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput, UnstableArguments
 from agentkit_tools_core._functions._argument_errors import validation_error
 from agentkit_tools_core._functions._coercion import coerce, split_error
+from agentkit_tools_core._functions._foreign_kinds import (
+    REFERENCE,
+    ForeignKind,
+    join_definitions,
+)
 from agentkit_tools_core._functions._foreign_types import (
     decode_foreign,
     encode_argument,
@@ -26,7 +31,6 @@ from agentkit_tools_core._functions._signature import Parameter
 _NOTHING: Final = object()
 _PLAIN: Final = (str, int, float, bool, NoneType, Any, list, dict)
 _PLAIN_CONTAINERS: Final = (list, dict, Union, UnionType)
-_REFERENCE: Final = "#/$defs/{name}"
 _FIELD_ERROR: Final = re.compile(r"Object (?P<what>missing required|contains unknown) field `(.+)`")
 
 
@@ -50,6 +54,9 @@ class Arguments:
         self._is_plain = all(_is_plain(parameter.type) for parameter in parameters)
         for parameter in parameters:
             _check_type(tool, parameter)
+            kind = parameter.type
+            if isinstance(kind, type) and issubclass(kind, ForeignKind):
+                kind.strict = not lenient
         self._model = msgspec.defstruct(
             f"{tool}_arguments",
             # UNSET marks optional arguments; the function itself supplies its defaults.
@@ -62,10 +69,16 @@ class Arguments:
         )
         self._decoder = msgspec.json.Decoder(self._model, dec_hook=decode_foreign)
         self._names = tuple(self._parameters)
+        self._supplied = {
+            parameter.name: parameter
+            for parameter in parameters
+            if parameter.is_supplied and not parameter.required
+        }
         self._defaults = {
             parameter.name: value
             for parameter in parameters
-            if not parameter.required and (value := _default(parameter.default)) is not _NOTHING
+            if not (parameter.required or parameter.is_supplied)
+            and (value := _default(parameter.default)) is not _NOTHING
         }
         # The JSON of such a default is not read as the default itself, such as () for a list.
         self._unreadable = {
@@ -85,9 +98,9 @@ class Arguments:
         (reference,), definitions = msgspec.json.schema_components(
             [self._model],
             schema_hook=lambda kind: schema_of_foreign(kind, foreign),
-            ref_template=_REFERENCE,
+            ref_template=REFERENCE,
         )
-        own = definitions.pop(reference["$ref"].removeprefix(_REFERENCE.format(name="")))
+        own = definitions.pop(reference["$ref"].removeprefix(REFERENCE.format(name="")))
         properties: dict[str, Any] = own["properties"]
         for name, parameter in self._parameters.items():
             text = parameter.description or descriptions.get(name)
@@ -95,7 +108,7 @@ class Arguments:
                 properties[name] = {**properties[name], "description": text}
             if (
                 not parameter.required
-                and (default := _shown_default(parameter.default)) is not None
+                and (default := _shown_default(parameter.shown_default)) is not None
             ):
                 properties[name]["default"] = default
         schema: dict[str, JsonValue] = {
@@ -104,9 +117,7 @@ class Arguments:
             "required": own.get("required", []),
             "additionalProperties": False,
         }
-        if definitions or foreign:
-            schema["$defs"] = {**definitions, **foreign}
-        return schema
+        return join_definitions(schema, definitions, foreign)
 
     def decode(self, arguments: Mapping[str, JsonValue]) -> dict[str, Any]:
         """Decode JSON arguments into what the function takes, by name.
@@ -133,6 +144,9 @@ class Arguments:
         for name, default in self._unreadable.items():
             if name in values and canonical_json(arguments[name]) == default:
                 del values[name]
+        for name, parameter in self._supplied.items():
+            if name not in values:
+                values[name] = parameter.make_default()
         return values
 
     def normalize(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -207,7 +221,7 @@ def _check_type(tool: str, parameter: Parameter) -> None:
         msgspec.json.schema_components(
             [parameter.type],
             schema_hook=lambda kind: schema_of_foreign(kind, {}),
-            ref_template=_REFERENCE,
+            ref_template=REFERENCE,
         )
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

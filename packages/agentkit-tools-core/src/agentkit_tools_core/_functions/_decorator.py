@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import getdoc, iscoroutinefunction
 from types import FrameType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from msgspec.structs import replace
 
 from agentkit_core import JsonValue, ToolAnnotations, ToolSpec
 from agentkit_tools_core._contract._context import ToolContext
@@ -42,15 +45,20 @@ class FunctionTool(Generic[P, R]):
         *,
         inline: bool = False,
         propose: Propose | None = None,
+        binds_class: bool = False,
+        rebuild: Callable[[], FunctionTool[..., Any]] | None = None,
     ) -> None:
         """Use `tool` to make one."""
         self.__wrapped__ = function
+        self.__name__ = getattr(function, "__name__", spec.name)
         self.__doc__ = function.__doc__
         self._spec = spec
         self._arguments = arguments
         self._signature = signature
         self._inline = inline
         self._propose = propose
+        self._binds_class = binds_class
+        self._rebuild = rebuild
         self._is_async = is_async_function(function)
 
     @property
@@ -101,8 +109,27 @@ class FunctionTool(Generic[P, R]):
         return function(**arguments, **contexts)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function itself."""
+        """Call the function itself; defaults that stand in field objects are passed to it."""
+        supplied = [one for one in self._signature.supplied if not one.required]
+        if supplied:
+            signature = inspect.signature(self.__wrapped__)
+            present = signature.bind_partial(*args, **kwargs).arguments
+            for parameter in supplied:
+                if parameter.name not in present:
+                    kwargs[parameter.name] = parameter.make_default()
         return self.__wrapped__(*args, **kwargs)
+
+    @property
+    def needs_object(self) -> bool:
+        """Whether it is a method that is not bound to an object or a class yet."""
+        return self._signature.is_method
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # In the body of a class, a function is a method, whatever its first parameter is called.
+        function = self.__wrapped__
+        is_own = getattr(function, "__qualname__", "") == f"{owner.__qualname__}.{name}"
+        if is_own and not self.needs_object and self._rebuild is not None:
+            vars(self).update(vars(self._rebuild()))
 
     @overload
     def __get__(self, instance: None, owner: type, /) -> FunctionTool[P, R]: ...
@@ -112,13 +139,16 @@ class FunctionTool(Generic[P, R]):
     ) -> FunctionTool[Q, R]: ...
     def __get__(self, instance: object, owner: type | None = None, /) -> FunctionTool[..., R]:
         """Bind a method to its object, as Python does for functions."""
-        if instance is None or not self._signature.is_method:
-            return self
+        target = (type(instance) if owner is None else owner) if self._binds_class else instance
+        return self if target is None or not self.needs_object else self.bind_to(target)
+
+    def bind_to(self, target: object, /) -> FunctionTool[..., R]:
+        """Return the tool of a method's object, or of its class for a class method."""
         return FunctionTool(
-            partial(self.__wrapped__, instance),  # type: ignore[arg-type]
+            partial(self.__wrapped__, target),  # type: ignore[arg-type]
             self._spec,
             self._arguments,
-            Signature(self._signature.parameters, self._signature.context_parameters, False),
+            replace(self._signature, is_method=False),
             inline=self._inline,
             propose=self._propose,
         )
@@ -230,12 +260,21 @@ def tool(
         detach_after_s=detach_after_s,
     )
 
-    def make(function: Callable[..., Any], frame: FrameType) -> FunctionTool[..., Any]:
+    def make(
+        function: Any, frame: FrameType, is_method: bool | None = None
+    ) -> FunctionTool[..., Any]:
+        binds_class = isinstance(function, classmethod)
+        if isinstance(function, (classmethod, staticmethod)):
+            function, is_method = function.__func__, binds_class
+        if isinstance(function, FunctionTool):
+            function = function.__wrapped__
+        if not callable(function):
+            raise InvalidToolFunction(name or repr(function), "it cannot be called")
         tool_name = _name_of(function) if name is None else name
         if not is_tool_name(tool_name):
             raise InvalidToolName(tool_name)
         _check_times(tool_name, timeout_s, detach_after_s)
-        signature = read_signature(function, tool=tool_name, frame=frame)
+        signature = read_signature(function, tool=tool_name, frame=frame, is_method=is_method)
         arguments = Arguments(tool_name, signature.parameters, lenient=not strict_arguments)
         docstring = read_docstring(_doc_of(function))
         spec = ToolSpec(
@@ -247,7 +286,14 @@ def tool(
             label=label,
         )
         return FunctionTool(
-            function, spec, arguments, signature, inline=inline, propose=permissions
+            function,
+            spec,
+            arguments,
+            signature,
+            inline=inline,
+            propose=permissions,
+            binds_class=binds_class,
+            rebuild=(lambda: make(function, frame, True)) if is_method is None else None,
         )
 
     if function is not None:
@@ -284,6 +330,8 @@ def _doc_of(function: Callable[..., Any]) -> str | None:
 
 def is_async_function(function: Callable[..., Any]) -> bool:
     """Whether a function, or the `__call__` of an object, is an `async def`."""
+    while isinstance(function, partial):
+        function = function.func
     return iscoroutinefunction(function) or iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004
     )

@@ -7,6 +7,7 @@ pydantic does not have to be imported.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from agentkit_core import JsonValue
+from agentkit_tools_core._functions._foreign_kinds import ForeignKind, merge_definitions
 
 _TYPE_ERROR = "Expected `{}`, got `{}`"
 
@@ -30,12 +32,14 @@ def schema_of_foreign(kind: Any, definitions: dict[str, JsonValue]) -> dict[str,
     """
     if _is_path(kind):
         return {"type": "string"}
+    if isinstance(kind, type) and issubclass(kind, ForeignKind):
+        own: dict[str, JsonValue] = merge_definitions(kind.describe(), definitions)
+        return own
     describe = getattr(kind, "model_json_schema", None)
     if describe is None:
         # Not NotImplementedError: msgspec would explain how to configure msgspec.
         raise TypeError("use a dataclass, a TypedDict or a class with a schema of its own")
-    schema: dict[str, JsonValue] = dict(describe())
-    definitions |= schema.pop("$defs", {})  # type: ignore[arg-type]
+    schema: dict[str, JsonValue] = merge_definitions(deepcopy(describe()), definitions)
     return schema
 
 
@@ -51,6 +55,8 @@ def decode_foreign(kind: Any, value: Any) -> Any:
         if isinstance(value, str):
             return kind(value)
         raise TypeError(_TYPE_ERROR.format("str", json_type(value)))
+    if isinstance(kind, type) and issubclass(kind, ForeignKind):
+        return kind.read(value)
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise NotImplementedError

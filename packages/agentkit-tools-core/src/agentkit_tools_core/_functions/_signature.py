@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import partial
 from types import FrameType, FunctionType, NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
@@ -20,6 +21,7 @@ from agentkit_core.values import Record
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._errors import InvalidToolFunction
 from agentkit_tools_core._functions._annotations import to_json_type
+from agentkit_tools_core._functions._field_defaults import read_field
 
 _UNSUPPORTED: Final[Mapping[Any, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "models pass arguments by name; use a list instead",
@@ -28,23 +30,44 @@ _UNSUPPORTED: Final[Mapping[Any, str]] = {
 }
 
 
+_VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_POSITIONAL: Final = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+
+
 class Parameter(Record, frozen=True):
     """A parameter that the model provides.
 
     Attributes:
         name: The parameter's name.
         type: The resolved type; Any without an annotation.
-        default: The function's default; UNSET if the parameter is required.
+        default: The default; UNSET if there is none.
+        factory: Makes the default, for each call; None if there is none.
+        is_supplied: Whether the default is passed to the function, which has none itself: it stands
+            in a field object.
     """
 
     name: str
     type: Any
     default: Any = UNSET
+    factory: Callable[[], Any] | None = None
+    is_supplied: bool = False
 
     @property
     def required(self) -> bool:
         """Whether the model has to provide it."""
-        return self.default is UNSET
+        return self.default is UNSET and self.factory is None
+
+    @property
+    def shown_default(self) -> Any:
+        """The default for the schema; None if it is made for each call."""
+        return self.default if self.factory is None else None
+
+    def make_default(self) -> Any:
+        """Return the default that is passed to the function, for one call."""
+        return deepcopy(self.default) if self.factory is None else self.factory()
 
     @property
     def description(self) -> str | None:
@@ -70,9 +93,18 @@ class Signature(Record, frozen=True):
     context_parameters: tuple[str, ...]
     is_method: bool
 
+    @property
+    def supplied(self) -> tuple[Parameter, ...]:
+        """The parameters whose default stands in a field object; mostly empty."""
+        return tuple(parameter for parameter in self.parameters if parameter.is_supplied)
+
 
 def read_signature(
-    function: Callable[..., Any], *, tool: str, frame: FrameType | None = None
+    function: Callable[..., Any],
+    *,
+    tool: str,
+    frame: FrameType | None = None,
+    is_method: bool | None = None,
 ) -> Signature:
     """Read the parameters of a function, method, partial or callable object.
 
@@ -81,6 +113,8 @@ def read_signature(
         tool: The tool's name, for errors.
         frame: The caller's frame; annotations may use the local names of the functions that run
             there.
+        is_method: Whether the first parameter takes the object or class of a method; None decides
+            by its name.
 
     Raises:
         InvalidToolFunction: The function has no signature, a parameter cannot be passed by name,
@@ -94,10 +128,11 @@ def read_signature(
             tool, "a generator cannot be a tool; return a list, or report with context.progress"
         )
     try:
-        signature_parameters = list(inspect.signature(function).parameters.values())
+        signature_parameters = call_parameters(function)
     except (TypeError, ValueError) as error:
         raise InvalidToolFunction(tool, f"its signature cannot be read: {error}") from None
-    is_method = _is_unbound_method(function, signature_parameters)
+    if is_method is None:
+        is_method = _is_unbound_method(function, signature_parameters)
     names = _Names(origin, frame)
     parameters: list[Parameter] = []
     contexts: list[str] = []
@@ -109,14 +144,63 @@ def read_signature(
         if _is_context(annotation):
             contexts.append(name)
             continue
-        default = UNSET if parameter.default is inspect.Parameter.empty else parameter.default
         try:
-            kind = to_json_type(annotation)
-        except (TypeError, ValueError) as error:
+            parameters.append(_read_parameter(name, annotation, parameter.default))
+        except Exception as error:
             reason = f"its annotation {parameter.annotation!r} is not valid: {error}"
             raise InvalidToolFunction(tool, reason, parameter=name) from None
-        parameters.append(Parameter(name, kind, default))
     return Signature(tuple(parameters), tuple(contexts), is_method)
+
+
+def _read_parameter(name: str, annotation: Any, default: Any) -> Parameter:
+    field = read_field(default)
+    if field is not None and field.note is not None:
+        annotation = Annotated[annotation, field.note]
+    if field is None and default is inspect.Parameter.empty:
+        for note in get_args(annotation)[1:] if get_origin(annotation) is Annotated else ():
+            in_note = read_field(note)
+            if in_note is not None and (in_note.default is not UNSET or in_note.factory):
+                field = in_note
+    kind = to_json_type(annotation)
+    if field is not None:
+        return Parameter(name, kind, field.default, field.factory, is_supplied=True)
+    return Parameter(name, kind, UNSET if default is inspect.Parameter.empty else default)
+
+
+def call_parameters(function: Any) -> list[inspect.Parameter]:
+    """List the parameters that a call of a function can give, and that nobody has bound.
+
+    What a partial has bound is the host's. A wrapper is read as it is called: with its own
+    parameters, and those of the function inside only if it passes any name on.
+
+    Raises:
+        TypeError: The signature cannot be read.
+        ValueError: The signature cannot be read, or a wrapper takes no arguments by name.
+    """
+    if isinstance(function, partial):
+        inner = call_parameters(function.func)
+        positional = [p for p in inner if p.kind in _POSITIONAL][: len(function.args)]
+        bound = {p.name for p in positional} | function.keywords.keys()
+        return [p for p in inner if p.name not in bound]
+    if inspect.ismethod(function):
+        return call_parameters(function.__func__)[1:]
+    inner_function = getattr(function, "__wrapped__", None)
+    if inner_function is None or "__signature__" in getattr(function, "__dict__", {}):
+        return list(inspect.signature(function).parameters.values())
+    try:
+        own = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    except ValueError:  # written in C, such as a cache: it passes everything on
+        return call_parameters(inner_function)
+    kinds = {parameter.kind for parameter in own}
+    named = {p.name: p for p in own if p.kind not in _VARIADIC}
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        if inspect.Parameter.VAR_POSITIONAL in kinds:
+            raise ValueError("its wrapper takes no arguments by name; add **kwargs to it")
+        return own
+    inner = call_parameters(inner_function)
+    names = {parameter.name for parameter in inner}
+    extra = [parameter for name, parameter in named.items() if name not in names]
+    return [*extra, *(named.get(parameter.name, parameter) for parameter in inner)]
 
 
 def underlying(function: Callable[..., Any]) -> Any:
@@ -198,7 +282,9 @@ def _is_set(cell: Any) -> bool:
 
 
 def _is_unbound_method(function: Any, parameters: list[inspect.Parameter]) -> bool:
-    if not isinstance(function, FunctionType) or not parameters or parameters[0].name != "self":
+    if not isinstance(function, FunctionType) or not parameters:
+        return False
+    if parameters[0].name not in ("self", "cls"):
         return False
     around = function.__qualname__.rpartition(".")[0]
     return bool(around) and not around.endswith("<locals>")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MethodType
+from typing import Any
 
 from agentkit_core import ToolSpec
 from agentkit_tools_core._contract._names import is_tool_name
-from agentkit_tools_core._contract._tool import Tool
-from agentkit_tools_core._errors import DuplicateTool, InvalidToolName
+from agentkit_tools_core._contract._tool import BindableTool, Tool
+from agentkit_tools_core._errors import DuplicateTool, InvalidToolFunction, InvalidToolName
 from agentkit_tools_core._lock import new_lock
 
 
@@ -53,6 +55,7 @@ class ToolRegistry:
             InvalidToolName: The name is not a valid tool name.
             DuplicateTool: There is a tool of that name already, and `replace` is false.
         """
+        tool = _bound(tool)
         name = _name_of(tool)
         with self._lock:
             if name in self._tools and not replace:
@@ -77,7 +80,7 @@ class ToolRegistry:
             DuplicateTool: Two tools have the same name.
         """
         by_name: dict[str, Tool] = {}
-        for tool in tools:
+        for tool in map(_bound, tools):
             name = _name_of(tool)
             if name in by_name:
                 raise DuplicateTool(name)
@@ -120,10 +123,24 @@ class ToolRegistry:
         return len(self._tools)
 
 
-def _name_of(tool: Tool) -> str:
+def _bound(tool: Any) -> Any:
+    # Newer releases of Python bind a tool below `@classmethod` as if it were a function.
+    function: Any = tool.__func__ if isinstance(tool, MethodType) else None
+    if isinstance(function, BindableTool):
+        if not function.needs_object:
+            reason = "name its first parameter `self` or `cls`, as for every method"
+            raise InvalidToolFunction(_name_of(tool), reason)
+        return function.bind_to(tool.__self__)
+    if isinstance(tool, BindableTool) and tool.needs_object:
+        reason = "it is a method without its object; give `files.read` instead of `Files.read`"
+        raise InvalidToolFunction(_name_of(tool), reason)
+    return tool
+
+
+def _name_of(tool: Any) -> str:
     if not isinstance(getattr(tool, "spec", None), ToolSpec):
         raise TypeError(f"{tool!r} is not a tool; use `@tool` to make one of a function")
-    name = tool.spec.name
+    name: str = tool.spec.name
     if not is_tool_name(name):
         raise InvalidToolName(name)
     return name
