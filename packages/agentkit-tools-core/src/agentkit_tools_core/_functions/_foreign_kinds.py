@@ -7,6 +7,7 @@ has a schema, and reads a JSON value.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, Final, get_type_hints, is_typeddict
@@ -134,11 +135,10 @@ def pydantic_kind(annotation: Any) -> type[ForeignKind]:
     """Make a kind for a type that only pydantic can read.
 
     Raises:
-        ImportError: pydantic is not installed.
         Exception: pydantic cannot read it either.
     """
-    import pydantic  # only for those who use its types
-
+    # Whoever uses a type of pydantic has imported it.
+    pydantic: Any = sys.modules["pydantic"]
     adapter = pydantic.TypeAdapter(annotation)
     schema = adapter.json_schema(ref_template="#/$defs/{model}")
 
