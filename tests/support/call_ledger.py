@@ -17,7 +17,6 @@ from agentkit_loop.events import (
 from agentkit_loop.kernel import (
     CallStatus,
     EffectLost,
-    Input,
     Preflight,
     Resolve,
     StartTool,
@@ -71,7 +70,7 @@ class CallLedger:
         if is_denied and not takes_denials(walked.before, event.call_id):
             self._denied.add(event.call_id)
         if event.outcome is ApprovalOutcome.APPROVED:
-            assert approves(walked.input, event), "nobody approved this"
+            assert approves(walked, event), "nobody approved this"
 
     def see_preflight(self, effect: Preflight, walked: WalkStep) -> None:
         assert effect.call.id not in self._started, "a call that has run is not checked again"
@@ -112,13 +111,25 @@ def lost_start(walked: WalkStep) -> ToolCallId | None:
     return effect.call.id if isinstance(effect, StartTool) and effect.started else None
 
 
-def approves(given: Input | None, event: ApprovalResolved) -> bool:
-    """Whether an input of the host approves what this event says was approved."""
+def approves(walked: WalkStep, event: ApprovalResolved) -> bool:
+    """Whether the input of a step approves what this event says was approved."""
+    given = walked.input
     if not isinstance(given, Resolve) or not given.decision.approve:
         return False
+    is_wide = given.decision.input is None
+    if given.decision.scope is GrantScope.KIND and is_wide and walked.before is not None:
+        pending = walked.before.pending_approvals
+        decided = [request for request in pending if request.id == given.approval_id]
+        return any(
+            (request.call.id, request.id) == (event.call_id, event.approval_id)
+            and any(
+                (request.call.name, request.kind) == (other.call.name, other.kind)
+                for other in decided
+            )
+            for request in pending
+        )
     if given.approval_id != event.approval_id:
         return False
     # Without a call id, the first call that asks is meant; other tests check which one it is.
     is_named = given.call_id in (None, event.call_id)
-    is_wide = given.decision.scope is GrantScope.SESSION and given.decision.input is None
-    return is_named or is_wide
+    return is_named or (given.decision.scope is GrantScope.SESSION and is_wide)

@@ -20,7 +20,7 @@ def test_what_is_not_named_stays_as_it_is() -> None:
 
     assert (rig.state.model, rig.state.options.seed) == ("n", 1)
     assert rig.events == [
-        SettingsChanged("n", ModelOptions(seed=1)),
+        SettingsChanged("n", ModelOptions(seed=1), ("model",)),
         SettingsChanged("n", ModelOptions(seed=1)),
     ]
 

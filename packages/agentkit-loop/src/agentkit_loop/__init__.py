@@ -45,7 +45,7 @@ from agentkit_loop.kernel._config import (
     SteerPolicy,
 )
 from agentkit_loop.kernel._inputs import Lane
-from agentkit_loop.kernel._limits import Limits
+from agentkit_loop.kernel._limits import Limits, SessionLimits
 from agentkit_loop.kernel._status import (
     AfterRound,
     ApprovalDecision,
@@ -100,6 +100,7 @@ __all__ = [
     "LostTool",
     "MutatorFailure",
     "QueueMode",
+    "SessionLimits",
     "SteerPolicy",
     # code of the host within a run
     "EndTurn",

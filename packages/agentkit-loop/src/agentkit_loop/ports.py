@@ -33,6 +33,7 @@ __all__ = [
     "LogEntry",
     "Model",
     "ModelSession",
+    "NamesProvider",
     "Reporter",
     "Saved",
     "Store",
@@ -100,6 +101,16 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class NamesProvider(Protocol):
+    """A model, of either form, that says whose it is; traces have the name."""
+
+    @property
+    def provider(self) -> str:
+        """The name of the provider, such as `openai`."""
+        ...
+
+
 class BlockingModelSession(Protocol):
     """A `ModelSession` for callers without an event loop."""
 
@@ -147,3 +158,8 @@ Reporter = Callable[[Envelope], None]
 
 An exception is logged and changes nothing, except `ReporterFailed`, which stops the turn.
 """
+
+
+def provider_of(model: object) -> str | None:
+    """Return the name of a model's provider; None if the model does not say."""
+    return model.provider if isinstance(model, NamesProvider) else None

@@ -31,6 +31,7 @@ from agentkit_loop.events import Envelope, ModelCallFinished, ToolExecutionStart
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import EndTurn, Hook, RunFacts
 from agentkit_loop.extensions._structured import ResultMode, ResultRequest
+from agentkit_loop.kernel._state import ParentCall
 from agentkit_loop.kernel._status import Finished
 from agentkit_tools_core import (
     InvalidToolInput,
@@ -41,12 +42,15 @@ from agentkit_tools_core import (
 )
 from agentkit_tools_core.permissions import PermissionRequest
 
-OpenInner = Callable[[bytes | None, TurnBudget | None, Hook], AbstractAsyncContextManager[Session]]
+OpenInner = Callable[
+    [bytes | None, TurnBudget | None, Hook, ParentCall | None], AbstractAsyncContextManager[Session]
+]
 """Opens a session of the inner agent, from a snapshot or a new one (None), within a share of the
-outer turn's budget, and with a hook that is called before all others."""
+outer turn's budget, with a hook that is called before all others, for an outer call."""
 
 OpenInnerBlocking = Callable[
-    [bytes | None, TurnBudget | None, Hook], AbstractContextManager[BlockingSession]
+    [bytes | None, TurnBudget | None, Hook, ParentCall | None],
+    AbstractContextManager[BlockingSession],
 ]
 """The same, for a session without an event loop."""
 
@@ -169,7 +173,7 @@ class AgentTool:
 
     async def _run(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context, self._result)
-        async with self._open_inner(run.snapshot, run.share, run) as session:
+        async with self._open_inner(run.snapshot, run.share, run, run.parent) as session:
             with run.requesting(session):
                 run.begin(session, task)
                 return run.end(session, await work_on(session))
@@ -177,7 +181,7 @@ class AgentTool:
     def _run_blocking(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context, self._result)
         with (
-            self._open_inner_blocking(run.snapshot, run.share, run) as session,
+            self._open_inner_blocking(run.snapshot, run.share, run, run.parent) as session,
             run.requesting(session),
         ):
             run.begin(session, task)
@@ -189,12 +193,15 @@ class _Run(Hook):
 
     Attributes:
         snapshot: Where the inner session goes on; None in the first run of a call.
+        parent: The outer call; None if it is of no session.
         share: The call's share of the outer turn's budget; None if it has none.
     """
 
     def __init__(self, name: str, context: ToolContext, result: ToolResultType | None) -> None:
         self._request = None if result is None else result.request()
         self.snapshot = _snapshot_in(context.token)
+        call = context.request
+        self.parent = ParentCall(call.session_id, call.call_id) if call.session_id else None
         self.share: TurnBudget | None
         try:
             self.share = context.get(TurnBudget)

@@ -19,6 +19,7 @@ from agentkit_loop.agent._session import Session
 from agentkit_loop.drivers._session_lease import SessionLease
 from agentkit_loop.extensions._budget import TurnBudget
 from agentkit_loop.extensions._hooks import Hook
+from agentkit_loop.kernel._state import ParentCall
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
 
@@ -171,7 +172,11 @@ def open_session_blocking(
 
 
 def open_inner_session(
-    parts: AgentParts, snapshot: bytes | None, budget: TurnBudget | None, hook: Hook
+    parts: AgentParts,
+    snapshot: bytes | None,
+    budget: TurnBudget | None,
+    hook: Hook,
+    call: ParentCall,
 ) -> AbstractAsyncContextManager[Session]:
     """Open a session for one call of an agent's tool; see `AgentTool`.
 
@@ -180,17 +185,36 @@ def open_inner_session(
         snapshot: Where to go on; None starts a new session.
         budget: The call's share of the outer turn's budget; None if it has none.
         hook: Called before all hooks of the agent.
+        call: The call; None if it is of no session.
     """
 
     async def begin() -> SessionStart:
-        return parts.start(new_session_id()) if snapshot is None else parts.resume(snapshot)
+        return (
+            parts.start(new_session_id(), parent=call)
+            if snapshot is None
+            else parts.resume(snapshot)
+        )
 
     return OpenSession(parts, begin, parent=ParentRun(budget, hook))
 
 
 def open_inner_session_blocking(
-    parts: AgentParts, snapshot: bytes | None, budget: TurnBudget | None, hook: Hook
+    parts: AgentParts,
+    snapshot: bytes | None,
+    budget: TurnBudget | None,
+    hook: Hook,
+    call: ParentCall,
 ) -> AbstractContextManager[BlockingSession]:
     """Open a session for one call of an agent's tool, without an event loop."""
-    begin = parts.start(new_session_id()) if snapshot is None else parts.resume(snapshot)
+    begin = (
+        parts.start(new_session_id(), parent=call) if snapshot is None else parts.resume(snapshot)
+    )
     return open_session_blocking(parts, begin, parent=ParentRun(budget, hook))
+
+
+def _begin_inner(
+    parts: AgentParts, snapshot: bytes | None, call: ParentCall | None
+) -> SessionStart:
+    if snapshot is not None:
+        return parts.resume(snapshot)
+    return parts.start(new_session_id(), parent=call)

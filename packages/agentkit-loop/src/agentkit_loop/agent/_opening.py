@@ -22,11 +22,11 @@ from agentkit_loop.extensions._hooks import Hook, Hooks, RunFacts
 from agentkit_loop.extensions._mutators import Mutator
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._inputs import Configure
-from agentkit_loop.kernel._state import State
+from agentkit_loop.kernel._state import ParentCall, State
 from agentkit_loop.kernel._step import Effects, resume, start
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.persistence._snapshot import Head, decode_head, decode_state
-from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter
+from agentkit_loop.ports import BlockingModel, Clock, Model, Reporter, provider_of
 from agentkit_tools_core import Executor
 from agentkit_tools_core.sync import await_if_needed
 
@@ -105,7 +105,12 @@ class AgentParts(Record, frozen=True, kw_only=True):
         return replace(self, dependencies={**self.dependencies, **dependencies})
 
     def start(
-        self, session_id: SessionId, *, history: Iterable[Item] = (), saved: Saved | None = None
+        self,
+        session_id: SessionId,
+        *,
+        history: Iterable[Item] = (),
+        saved: Saved | None = None,
+        parent: ParentCall | None = None,
     ) -> SessionStart:
         """Start a session, or go on with the one that a store has.
 
@@ -118,6 +123,8 @@ class AgentParts(Record, frozen=True, kw_only=True):
         state, effects = start(
             session_id,
             model=self.model.name,
+            provider=provider_of(self.model),
+            parent=parent,
             options=self.options,
             instructions=self.instructions,
             history=require_items(history, "history"),
@@ -137,6 +144,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
     def _go_on(self, head: Head, saves: int) -> SessionStart:
         present = Configure(
             model=self.model.name,
+            provider=provider_of(self.model),
             options=self.options or ModelOptions(),
             instructions=self.instructions,
             config=self.config,

@@ -13,7 +13,7 @@ from agentkit_loop.agent._prompt import Prompt, instructions_of
 from agentkit_loop.agent._tool_offer import ToolOffer
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._inputs import Configure
-from agentkit_loop.ports import BlockingModel, Model
+from agentkit_loop.ports import BlockingModel, Model, provider_of
 from agentkit_tools_core import Tool, ToolSource
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
@@ -122,5 +122,5 @@ class SessionSettings:
         """
         self._access.require_open()
         use_model = self._prepare_model(model)
-        self._access.post(Configure(model=model.name))
+        self._access.post(Configure(model=model.name, provider=provider_of(model)))
         use_model()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentkit_core import ApprovalRequest, Item, ModelOptions, SessionId, ToolCallId, TurnId, Usage
 from agentkit_core.values import Record
 from agentkit_loop.agent._open_session import load_saved, load_saved_blocking
+from agentkit_loop.agent._view import session_usage
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.persistence._records import Saved
@@ -26,6 +27,7 @@ class StoredSession(Record, frozen=True, kw_only=True):
         transcript: The items of the conversation so far.
         turn_id: The turn that is under way; None if none is.
         usage: What that turn has used so far; zero if none is under way.
+        session_usage: What all turns of the session have used so far.
         pending_calls: Calls of the running round that have no result yet, in call order.
         background_calls: Calls that go on in the background, oldest first.
         pending_approvals: Requests that wait for an answer: of background calls, then in call
@@ -43,6 +45,7 @@ class StoredSession(Record, frozen=True, kw_only=True):
     transcript: tuple[Item, ...]
     turn_id: TurnId | None
     usage: Usage
+    session_usage: Usage
     pending_calls: tuple[ToolCallId, ...]
     background_calls: tuple[ToolCallId, ...]
     pending_approvals: tuple[ApprovalRequest, ...]
@@ -100,6 +103,7 @@ def _view(state: State, saves: int) -> StoredSession:
         transcript=state.transcript.items,
         turn_id=None if turn is None else turn.id,
         usage=Usage() if turn is None else turn.usage,
+        session_usage=session_usage(state),
         pending_calls=tuple(call.id for call in calls if call.result is None),
         background_calls=tuple(state.background),
         pending_approvals=state.pending_approvals,

@@ -17,6 +17,7 @@ from agentkit_core import (
 )
 from agentkit_core.values import Record
 from agentkit_loop._result import TurnResult
+from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._table import Phase
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
@@ -36,6 +37,7 @@ class SessionView(Record, frozen=True, kw_only=True):
         transcript: The items of the conversation so far.
         turn_id: The running turn; None if none runs.
         usage: What that turn has used so far; zero if none runs.
+        session_usage: What all turns of the session have used so far, over stores as well.
         answer: The response that is being read, as far as it has come; None if none is.
         pending_calls: Calls of the running round that have no result yet, in call order.
         background_calls: Calls that go on in the background, oldest first.
@@ -57,6 +59,7 @@ class SessionView(Record, frozen=True, kw_only=True):
     transcript: tuple[Item, ...]
     turn_id: TurnId | None
     usage: Usage
+    session_usage: Usage
     answer: ModelResponse | None
     pending_calls: tuple[ToolCallId, ...]
     background_calls: tuple[ToolCallId, ...]
@@ -100,6 +103,7 @@ def view_of(engine: Engine) -> SessionView:
         transcript=state.transcript.items,
         turn_id=engine.turn_id,
         usage=Usage() if state.turn is None else state.turn.usage,
+        session_usage=session_usage(state),
         answer=None if reading is None else reading.fold.partial(),
         pending_calls=tuple(call.id for call in calls if call.result is None),
         background_calls=tuple(state.background),
@@ -109,3 +113,9 @@ def view_of(engine: Engine) -> SessionView:
         last=engine.host_queue.last_result,
         reporter_failures=engine.events.failures,
     )
+
+
+def session_usage(state: State) -> Usage:
+    """Sum up what all turns of a session have used so far."""
+    running = Usage() if state.turn is None else state.turn.usage
+    return state.spent.usage + running + state.owed

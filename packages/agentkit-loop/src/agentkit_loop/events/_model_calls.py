@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentkit_core import FinishReason, Provenance, ProviderFailure, Usage
+from agentkit_core import FinishReason, ModelOptions, Provenance, ProviderFailure, Usage
 from agentkit_core.provider import Delta
 from agentkit_loop.events._event import EventRecord
 
@@ -29,11 +29,16 @@ class ModelCallStarted(EventRecord, frozen=True, tag="model_call_started"):
         attempt: The number of the attempt at this call, from 1.
         model: The id of the session's model. If a hook calls another one, `provenance` of
             `ModelCallFinished` has it.
+        provider: The name of the model's provider; None if the model does not say.
+        options: The session's options for the call, before hooks change the request; None in
+            records of older versions.
     """
 
     call: int
     attempt: int
     model: str
+    provider: str | None = None
+    options: ModelOptions | None = None
 
 
 class ContentDelta(EventRecord, frozen=True, tag="content_delta"):

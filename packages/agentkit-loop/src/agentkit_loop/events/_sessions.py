@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentkit_core import Item, ModelOptions
+from agentkit_core import Item, ModelOptions, SessionId, ToolCallId
 from agentkit_core.values import StringEnum
 from agentkit_loop._result import TurnResult
 from agentkit_loop.events._event import EventRecord
@@ -13,9 +13,14 @@ class RunStarted(EventRecord, frozen=True, tag="run_started"):
 
     Attributes:
         resumed: Whether it continues from what was saved.
+        parent_session_id: The session whose tool call this session answers; None for a session of
+            its own.
+        parent_call_id: That call; None for a session of its own.
     """
 
     resumed: bool = False
+    parent_session_id: SessionId | None = None
+    parent_call_id: ToolCallId | None = None
 
 
 class RunFinished(EventRecord, frozen=True, tag="run_finished"):

@@ -12,7 +12,13 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from agentkit_core import ToolCallId, TurnId, Usage
-from agentkit_loop.kernel._limits import Limits, Spent, is_unpriced, is_unreported, limit_reached
+from agentkit_loop.kernel._limits import (
+    Limits,
+    Spent,
+    any_limit_reached,
+    is_unpriced,
+    is_unreported,
+)
 from agentkit_loop.kernel._state import State
 
 _Path = tuple[ToolCallId, ...]
@@ -75,7 +81,13 @@ class Budget:
             duration_ms=max(state.clock, self._now_ms()) - turn.started_at,
         )
         # The number of model calls limits the agent's own model only, not those of its tools.
-        return limit_reached(replace(state.config.limits, max_model_calls=None), spent)
+        config = state.config
+        return any_limit_reached(
+            replace(config.limits, max_model_calls=None),
+            replace(config.session_limits, max_model_calls=None),
+            spent,
+            state.spent,
+        )
 
     def share(self, call_id: ToolCallId) -> TurnBudget:
         """Return a call's share of the budget."""

@@ -54,7 +54,7 @@ from agentkit_loop.kernel._inputs import (
     Unqueue,
 )
 from agentkit_loop.kernel._model_request import model_request
-from agentkit_loop.kernel._state import HookPoints, State, TurnState
+from agentkit_loop.kernel._state import HookPoints, ParentCall, State, TurnState
 from agentkit_loop.kernel._step import fork, resume, start, step
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
@@ -74,6 +74,7 @@ __all__ = [
     "CallState",
     "CallStatus",
     "HookPoints",
+    "ParentCall",
     "Resumption",
     "RunRules",
     "State",

@@ -48,9 +48,9 @@ def request_approval(
         if request.id not in resume.answers
         and request.id not in resume.denied
         and (request.want is not ApprovalKind.APPROVAL or request.id not in granted)
-        and request.kind not in call.vouched
+        and not is_covered(draft, call, request)
     )
-    vouched = tuple(request.id for request in requests if request.kind in call.vouched)
+    vouched = tuple(request.id for request in requests if is_covered(draft, call, request))
     call = replace(
         call,
         status=CallStatus.ASKING if pending else CallStatus.READY,
@@ -60,6 +60,14 @@ def request_approval(
     for request in pending:
         draft.emit(ApprovalRequired(request, background))
     return call
+
+
+def is_covered(draft: Draft, call: CallState, request: ApprovalRequest) -> bool:
+    """Whether a person has approved all requests of this kind, for this call or this tool."""
+    if request.kind in call.vouched:
+        return True
+    granted = (call.name, request.kind) in draft.kind_grants
+    return granted and request.want is ApprovalKind.APPROVAL
 
 
 def suspend(
@@ -112,13 +120,18 @@ def resolve(
         call = replace(call, resume=replace(resume, answers=answers))
     elif decision.scope is GrantScope.SESSION and request.id not in draft.grants:
         draft.grants += (request.id,)
+    elif decision.scope is GrantScope.KIND and request.kind != LOST_KIND:
+        granted_kind = (call.name, request.kind)
+        if granted_kind not in draft.kind_grants:
+            draft.kind_grants += (granted_kind,)
     return _ready_if_answered(call)
 
 
-def grant(draft: Draft, call: CallState, approval_id: ApprovalId) -> CallState:
+def grant(draft: Draft, call: CallState) -> CallState:
     """Give a call what was approved for the whole session while it waited for the same."""
     for request in call.pending_approvals:
-        if request.id != approval_id or request.want is not ApprovalKind.APPROVAL:
+        is_granted = request.id in draft.grants or is_covered(draft, call, request)
+        if not is_granted or request.want is not ApprovalKind.APPROVAL:
             continue
         draft.emit(
             ApprovalResolved(

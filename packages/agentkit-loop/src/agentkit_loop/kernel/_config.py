@@ -6,7 +6,7 @@ from typing import Final
 
 from agentkit_core import RetryPolicy
 from agentkit_core.values import Record, StringEnum
-from agentkit_loop.kernel._limits import Limits
+from agentkit_loop.kernel._limits import Limits, SessionLimits
 
 
 class Execution(StringEnum):
@@ -127,6 +127,7 @@ class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
             another, at least 0. Beyond it, opening a session raises `AgentsTooDeep`. None means any
             number.
         limits: How much one turn may use.
+        session_limits: How much all turns of the session may use together, over stores as well.
         retry: When a failed model call is tried again.
     """
 
@@ -148,6 +149,7 @@ class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
     max_asks_per_call: int | None = 100
     max_agent_depth: int | None = 16
     limits: Limits = Limits()
+    session_limits: SessionLimits = SessionLimits()
     retry: RetryPolicy = RetryPolicy()
 
     def __post_init__(self) -> None:

@@ -50,6 +50,7 @@ class Draft:
         self.config = state.config
         self.hooks = state.hooks
         self.model = state.model
+        self.provider = state.provider
         self.options = state.options
         self.once = state.once
         self.instructions = state.instructions
@@ -64,7 +65,9 @@ class Draft:
         self.notices = state.notices
         self.background = state.background
         self.owed = state.owed
+        self.spent = state.spent
         self.grants = state.grants
+        self.kind_grants = state.kind_grants
         self.tools = state.tools
         self.callable_tools = state.callable_tools
         self.added_tools = state.added_tools
@@ -89,6 +92,7 @@ class Draft:
             self._before,
             config=self.config,
             model=self.model,
+            provider=self.provider,
             options=self.options,
             once=self.once,
             instructions=self.instructions,
@@ -103,7 +107,9 @@ class Draft:
             notices=self.notices,
             background=self.background,
             owed=self.owed,
+            spent=self.spent,
             grants=self.grants,
+            kind_grants=self.kind_grants,
             tools=self.tools,
             callable_tools=self.callable_tools,
             added_tools=self.added_tools,

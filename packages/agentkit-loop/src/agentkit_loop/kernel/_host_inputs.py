@@ -63,6 +63,7 @@ class Configure(_HostInput, frozen=True, kw_only=True, tag="configure"):
 
     Attributes:
         model: The id of another model, from the next model call on.
+        provider: The name of that model's provider; None if it does not say.
         options: How the model should answer, from the next model call on.
         instructions: What stands before the transcript in each request, from the next one on.
         config: How the run behaves, from now on.
@@ -70,6 +71,7 @@ class Configure(_HostInput, frozen=True, kw_only=True, tag="configure"):
     """
 
     model: str | None = None
+    provider: str | None = None
     options: ModelOptions | None = None
     instructions: tuple[Item, ...] | None = None
     config: LoopConfig | None = None

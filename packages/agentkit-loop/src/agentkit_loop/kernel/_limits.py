@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Final
 
 from msgspec import field
 
@@ -43,22 +44,54 @@ class Limits(Record, frozen=True, kw_only=True, omit_defaults=True):
     max_duration_s: float | None = None
 
 
-class Spent(Record, frozen=True, kw_only=True):
-    """What a turn has used so far.
+class SessionLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
+    """How much a whole session may use, in all of its turns and in all processes; None: no limit.
+
+    A turn that would exceed one ends by the limit of its name with `session_` before it, such as
+    `session_max_cost`. The session can be continued with other limits.
+
+    Attributes:
+        max_model_calls: How many answers of the model.
+        max_requests: How many requests to any model, including failed attempts and the requests of
+            tools.
+        max_tool_calls: How many tool calls; see `Limits`.
+        max_tokens: How many tokens; see `Limits`.
+        max_cost: How much money, by currency; see `Limits`.
+        max_duration_s: How many seconds all turns together may take.
+    """
+
+    max_model_calls: int | None = None
+    max_requests: int | None = None
+
+
+class Spent(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """What a turn, or a session, has used so far.
 
     Attributes:
         model_calls: How many answers of the model.
+        tool_calls: How many tool calls the model has made.
         usage: The tokens, requests and costs of all model calls, including those of tools.
         unreported: Whether an answer came without token counts.
         unpriced: Whether an answer came without a price.
-        duration_ms: Milliseconds since the turn began.
+        duration_ms: Milliseconds since the turn began, or those of all turns together.
     """
 
-    model_calls: int
-    usage: Usage
-    unreported: bool
-    unpriced: bool
-    duration_ms: int
+    model_calls: int = 0
+    tool_calls: int = 0
+    usage: Usage = Usage()
+    unreported: bool = False
+    unpriced: bool = False
+    duration_ms: int = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            model_calls=self.model_calls + other.model_calls,
+            tool_calls=self.tool_calls + other.tool_calls,
+            usage=self.usage + other.usage,
+            unreported=self.unreported or other.unreported,
+            unpriced=self.unpriced or other.unpriced,
+            duration_ms=self.duration_ms + other.duration_ms,
+        )
 
 
 def limit_reached(limits: Limits, spent: Spent) -> str | None:
@@ -86,6 +119,42 @@ def limit_reached(limits: Limits, spent: Spent) -> str | None:
     return None
 
 
+def any_limit_reached(
+    limits: Limits, session_limits: Limits, turn: Spent, session: Spent
+) -> str | None:
+    """Return the name of a limit of the turn or of the session that forbids another model call.
+
+    Args:
+        limits: The limits of the turn.
+        session_limits: The limits of the session.
+        turn: What the turn has used.
+        session: What the turns before it have used.
+    """
+    limit = limit_reached(limits, turn)
+    if limit is None and session_limits != NO_SESSION_LIMITS:
+        limit = limit_reached(session_limits, session + turn)
+        return None if limit is None else f"session_{limit}"
+    return limit
+
+
+def most_tool_calls(
+    limits: Limits, session_limits: Limits, session: Spent
+) -> tuple[int | None, str]:
+    """Return how many tool calls a turn may make, and the name of the limit that says so.
+
+    Args:
+        limits: The limits of the turn.
+        session_limits: The limits of the session.
+        session: What the turns before it have used.
+    """
+    most = limits.max_tool_calls
+    if session_limits.max_tool_calls is not None:
+        left = max(session_limits.max_tool_calls - session.tool_calls, 0)
+        if most is None or left < most:
+            return left, "session_max_tool_calls"
+    return most, "max_tool_calls"
+
+
 def is_unreported(usage: Usage) -> bool:
     """Whether some of the requests came without token counts."""
     return usage.reported_requests < usage.requests or usage.requests == 0
@@ -94,3 +163,6 @@ def is_unreported(usage: Usage) -> bool:
 def is_unpriced(usage: Usage) -> bool:
     """Whether some of the requests came without a price."""
     return usage.priced_requests < usage.requests or usage.requests == 0
+
+
+NO_SESSION_LIMITS: Final = SessionLimits()

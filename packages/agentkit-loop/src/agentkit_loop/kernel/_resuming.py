@@ -27,6 +27,8 @@ def adopt_settings(draft: Draft, present: Configure) -> None:
             )
         draft.model = present.model
         names.append("model")
+    if present.model is not None:
+        draft.provider = present.provider
     draft.changed = tuple(name for name in draft.changed if name != "model")
     kept: list[str] = []
     for name in _KEPT_WITH_THE_SESSION:

@@ -37,6 +37,7 @@ from agentkit_loop.kernel._canned_results import (
 from agentkit_loop.kernel._config import Execution
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, TimerKind
+from agentkit_loop.kernel._limits import most_tool_calls
 from agentkit_loop.kernel._repetition import count_repetitions
 from agentkit_loop.kernel._status import AfterRound
 from agentkit_loop.kernel._table import Phase
@@ -60,7 +61,8 @@ def open_round(draft: Draft, item: Item) -> None:
     # A provider may stop in the middle of a call and still send arguments that can be read. The
     # last call of an answer that was cut off is never what the model meant.
     cut_off = calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
-    most = draft.config.limits.max_tool_calls
+    config = draft.config
+    most, _ = most_tool_calls(config.limits, config.session_limits, draft.spent)
     for number, (call, state) in enumerate(zip(calls, draft.turn.calls, strict=True), before + 1):
         if call.id == cut_off:
             text = CUT_OFF.format(name=call.name)

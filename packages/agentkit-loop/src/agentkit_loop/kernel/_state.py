@@ -26,6 +26,7 @@ from agentkit_core.values import Record
 from agentkit_loop.kernel._call_state import CallState
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId
+from agentkit_loop.kernel._limits import Spent
 from agentkit_loop.kernel._table import Phase
 
 STATE_VERSION: Final = 3
@@ -105,6 +106,18 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
     effect_id: EffectId | None = None
 
 
+class ParentCall(Record, frozen=True):
+    """The tool call that a session answers: it belongs to an agent that another agent calls.
+
+    Attributes:
+        session_id: The session that made the call.
+        call_id: The call.
+    """
+
+    session_id: SessionId
+    call_id: ToolCallId
+
+
 class HookPoints(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Where a turn stops for code of the host: at the effects for which there are hooks.
 
@@ -128,7 +141,9 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         version: The version of the stored form; `STATE_VERSION` for new ones.
         session_id: The session's id.
+        parent: The tool call that the session answers; None for a session of its own.
         model: The model's id, for requests.
+        provider: The name of the model's provider; None if the model does not say.
         options: How the model should answer.
         once: Options that replace `options` in the running turn, or else in the next one; None if
             there are none.
@@ -153,7 +168,10 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
         notices: Notifications of background calls that have ended, for the next safe point.
         background: The calls that run in the background, by id, oldest first.
         owed: What background calls used while no turn ran; counts for the next turn.
+        spent: What the turns that have ended have used.
         grants: What a person approved for the whole session.
+        kind_grants: The tools, each with a kind of request, that a person approved for the whole
+            session, whatever the arguments.
         tools: The tools that the model was offered last: each tool's name, and a digest of all
             that the model is told of it. None before the first model call.
         callable_tools: The names of the tools that the answer to that offer may call, if the
@@ -167,6 +185,8 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     version: int
     session_id: SessionId
     model: str
+    parent: ParentCall | None = None
+    provider: str | None = None
     options: ModelOptions = ModelOptions()
     once: ModelOptions | None = None
     instructions: tuple[Item, ...] = ()
@@ -188,7 +208,9 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     notices: tuple[Item, ...] = ()
     background: dict[ToolCallId, CallState] = field(default_factory=dict)
     owed: Usage = Usage()
+    spent: Spent = Spent()
     grants: tuple[ApprovalId, ...] = ()
+    kind_grants: tuple[tuple[str, str], ...] = ()
     tools: dict[str, str] | None = None
     callable_tools: tuple[str, ...] | None = None
     added_tools: tuple[str, ...] = ()

@@ -13,7 +13,11 @@ class GrantScope(StringEnum):
     ONCE = "once"
     """This call."""
     SESSION = "session"
-    """Every call of the session with the same request, including calls that wait now."""
+    """Every call of the session with the same request, so with the same arguments, including calls
+    that wait now."""
+    KIND = "kind"
+    """Every call of the session that is of the same tool and whose request is of the same kind,
+    whatever its arguments, including calls that wait now."""
 
 
 class ApprovalDecision(Record, frozen=True, kw_only=True, omit_defaults=True):

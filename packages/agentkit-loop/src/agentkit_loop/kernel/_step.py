@@ -49,7 +49,7 @@ from agentkit_loop.kernel._inputs import (
 )
 from agentkit_loop.kernel._phases import HANDLERS
 from agentkit_loop.kernel._resuming import adopt_settings
-from agentkit_loop.kernel._state import STATE_VERSION, HookPoints, State
+from agentkit_loop.kernel._state import STATE_VERSION, HookPoints, ParentCall, State
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
 
@@ -88,6 +88,8 @@ def start(
     history: Iterable[Item] = (),
     config: LoopConfig | None = None,
     hooks: HookPoints | None = None,
+    provider: str | None = None,
+    parent: ParentCall | None = None,
     now: int = 0,
 ) -> tuple[State, Effects]:
     """Begin a session.
@@ -100,6 +102,8 @@ def start(
         history: The transcript so far; the model is not called for it.
         config: How the run behaves; None means the defaults.
         hooks: Where a turn stops for code of the host; None means nowhere.
+        provider: The name of the model's provider; None if it is not known.
+        parent: The tool call that the session answers; None for a session of its own.
         now: Milliseconds since the Unix epoch.
 
     Returns:
@@ -116,6 +120,8 @@ def start(
         version=STATE_VERSION,
         session_id=session_id,
         model=model,
+        provider=provider,
+        parent=parent,
         options=options or ModelOptions(),
         instructions=tuple(instructions),
         config=config or LoopConfig(),
@@ -124,7 +130,7 @@ def start(
         clock=now,
     )
     draft = Draft(state, now=now)
-    draft.emit(RunStarted())
+    draft.emit(_run_started(state, resumed=False))
     draft.append(*items)
     return draft.freeze(), tuple(draft.effects)
 
@@ -153,10 +159,16 @@ def resume(
         The state to go on from, and what a driver has to do, in order.
     """
     draft = Draft(state if hooks is None else replace(state, hooks=hooks), now=now)
-    draft.emit(RunStarted(resumed=True))
+    draft.emit(_run_started(state, resumed=True))
     if present is not None:
         adopt_settings(draft, present)
     return draft.freeze(), tuple(draft.effects)
+
+
+def _run_started(state: State, *, resumed: bool) -> RunStarted:
+    if state.parent is None:
+        return RunStarted(resumed)
+    return RunStarted(resumed, state.parent.session_id, state.parent.call_id)
 
 
 def fork(state: State, session_id: SessionId) -> State:
@@ -172,7 +184,7 @@ def fork(state: State, session_id: SessionId) -> State:
     """
     if state.phase is not Phase.CLOSED:
         state, _ = step(state, Close(), state.clock)
-    return replace(state, session_id=session_id, phase=Phase.IDLE, grants=())
+    return replace(state, session_id=session_id, phase=Phase.IDLE, grants=(), kind_grants=())
 
 
 def step(

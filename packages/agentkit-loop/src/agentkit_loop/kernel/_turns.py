@@ -32,7 +32,7 @@ from agentkit_loop.events import (
 from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import CallModel, CheckFinish, Prepare, RunMutators
-from agentkit_loop.kernel._limits import Spent, limit_reached
+from agentkit_loop.kernel._limits import Spent, any_limit_reached, most_tool_calls
 from agentkit_loop.kernel._state import TurnState
 from agentkit_loop.kernel._status import Finished
 from agentkit_loop.kernel._table import Phase
@@ -85,23 +85,29 @@ def prepare_model_call(draft: Draft) -> Phase:
     # Mutators may have removed what the model was to answer, or to continue.
     if not wants_answer(draft.transcript) and not (turn.resumed and _is_paused(draft.transcript)):
         return end_turn(draft, TurnEnd.COMPLETED)
-    limits = draft.config.limits
-    spent = Spent(
+    limits, session_limits = draft.config.limits, draft.config.session_limits
+    limit = any_limit_reached(limits, session_limits, _spent_by_turn(draft), draft.spent)
+    most, name = most_tool_calls(limits, session_limits, draft.spent)
+    if limit is None and most is not None:
+        closed = turn.tool_calls >= most
+        if closed and turn.tools_closed:
+            limit = name
+        draft.set_turn(tools_closed=closed)
+    if limit is not None:
+        return end_turn(draft, TurnEnd.LIMIT, limit=limit)
+    return start_attempt(draft, 1)
+
+
+def _spent_by_turn(draft: Draft) -> Spent:
+    turn = draft.turn
+    return Spent(
         model_calls=turn.model_calls,
+        tool_calls=turn.tool_calls,
         usage=turn.usage,
         unreported=turn.unreported,
         unpriced=turn.unpriced,
         duration_ms=draft.clock - turn.started_at,
     )
-    limit = limit_reached(limits, spent)
-    if limit is None and limits.max_tool_calls is not None:
-        closed = turn.tool_calls >= limits.max_tool_calls
-        if closed and turn.tools_closed:
-            limit = "max_tool_calls"
-        draft.set_turn(tools_closed=closed)
-    if limit is not None:
-        return end_turn(draft, TurnEnd.LIMIT, limit=limit)
-    return start_attempt(draft, 1)
 
 
 def start_attempt(draft: Draft, attempt: int) -> Phase:
@@ -116,7 +122,10 @@ def start_attempt(draft: Draft, attempt: int) -> Phase:
 def call_model(draft: Draft) -> Phase:
     """Call the model for the present attempt."""
     turn = draft.turn
-    draft.emit(ModelCallStarted(turn.model_calls + 1, turn.attempt, draft.model))
+    options = draft.once or draft.options
+    draft.emit(
+        ModelCallStarted(turn.model_calls + 1, turn.attempt, draft.model, draft.provider, options)
+    )
     draft.set_turn(called=True, prepared=True, effect_id=draft.issue(CallModel))
     return Phase.CALLING
 
@@ -206,6 +215,7 @@ def end_turn(
     draft.inputs = draft.steer + draft.inputs
     draft.steer = ()
     draft.once = None
+    draft.spent += _spent_by_turn(draft)
     draft.emit(TurnFinished(result))
     draft.yield_status(Finished(result))
     draft.current_turn = None

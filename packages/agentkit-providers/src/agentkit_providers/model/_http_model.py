@@ -78,6 +78,11 @@ class HttpModel:
         return self._name
 
     @property
+    def provider(self) -> str:
+        """The name of the endpoint, such as `openai`; traces have it."""
+        return self._calls.endpoint.name
+
+    @property
     def endpoint(self) -> Endpoint:
         """Where the model is served."""
         return self._calls.endpoint

@@ -290,11 +290,12 @@ class Executor:
                 parent=request.call_id,
             )
 
-        outcome = await Run(tool, request, context, to_thread, call).run()
+        facts = ToolFacts(tool.spec, parent)
+        run = Run(tool, request, context, to_thread, call)
+        outcome = await self._hooks.around(request, facts, run.run)
         if isinstance(outcome, Suspension):
             return outcome
         if self._hooks and outcome.result.started:
-            facts = ToolFacts(tool.spec, parent)
             in_loop = to_thread is not None
             outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
         return self.output_limits.apply(outcome, tool.spec, request)

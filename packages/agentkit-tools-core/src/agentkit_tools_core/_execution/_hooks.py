@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from inspect import isawaitable, iscoroutine
 from typing import Any
 
@@ -12,6 +13,7 @@ from agentkit_core import JsonValue, ToolCallId, ToolFailure, ToolResult, ToolSp
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
+from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._outputs._convert import outcome_of
@@ -110,6 +112,27 @@ class ToolHook:
         """
         return None
 
+    def around_tool(
+        self, call: ToolInvocation, facts: ToolFacts
+    ) -> AbstractContextManager[object] | None:
+        """Surround the run of a call, with a span of a trace for example.
+
+        Not called for calls that were refused. A call that suspends is left, and entered again when
+        it goes on. Context variables that it sets are seen by the tool.
+
+        Args:
+            call: The call, with the arguments that it runs with.
+            facts: The tool, and which call made this one.
+
+        Returns:
+            A context manager that is entered before the call and left after it, the first hook's
+            outermost; failures of the tool are results and do not reach it. None surrounds nothing.
+
+        Raises:
+            Exception: It makes the call's result an error; the tool does not run.
+        """
+        return None
+
 
 class Hooks:
     """Hooks in their order; methods that are not overridden are skipped."""
@@ -130,8 +153,12 @@ class Hooks:
             hook.after_tool for hook in hooks if _overrides(hook.after_tool, ToolHook.after_tool)
         ]
 
+        self._around = [
+            hook.around_tool for hook in hooks if _overrides(hook.around_tool, ToolHook.around_tool)
+        ]
+
     def __bool__(self) -> bool:
-        """Whether there is any method to call."""
+        """Whether there is any method to call before or after a call."""
         return bool(self._before or self._after)
 
     async def before(
@@ -168,6 +195,43 @@ class Hooks:
                 kind = type(answer).__name__
                 raise TypeError(f"a hook returned {kind}; return Block, ChangeInput or None")
         return call
+
+    async def around(
+        self,
+        call: ToolInvocation,
+        facts: ToolFacts,
+        run: Callable[[], Awaitable[ToolOutcome | Suspension]],
+    ) -> ToolOutcome | Suspension:
+        """Run a call within the context managers of all hooks; one that fails is an error result.
+
+        Args:
+            call: The call.
+            facts: The tool, and which call made this one.
+            run: Runs the call; raises nothing but a cancellation.
+        """
+        if not self._around:
+            return await run()
+        outcomes: list[ToolOutcome | Suspension] = []
+        raised: list[BaseException] = []
+        started = False
+        try:
+            with ExitStack() as stack:
+                for around in self._around:
+                    manager = around(call, facts)
+                    if manager is not None:
+                        stack.enter_context(manager)
+                started = True
+                try:
+                    outcomes.append(await run())
+                except BaseException as error:
+                    raised.append(error)
+                    raise
+        except Exception as error:
+            return ToolOutcome(failed_result(call, error, started=started))
+        if not outcomes:
+            # A context manager has swallowed a cancellation, which counts all the same.
+            raise raised[0]
+        return outcomes[0]
 
     async def after(
         self, call: ToolInvocation, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool

@@ -120,16 +120,16 @@ def find_pending(
 
 def grant_to_others(draft: Draft, command: Resolve) -> None:
     """Grant what was approved for the whole session to all other calls that wait for the same."""
-    approval_id = command.approval_id
-    # Approving a call with other arguments does not approve the arguments of the other calls.
-    if command.decision.scope is not GrantScope.SESSION or approval_id not in draft.grants:
+    # Approving a call with other arguments does not approve the arguments of the other calls:
+    # then neither the request nor its kind is granted.
+    if command.decision.scope is GrantScope.ONCE:
         return
     for call in draft.background.values():
-        granted = grant(draft, call, approval_id)
+        granted = grant(draft, call)
         if granted is not call:
             background.resume_call(draft, granted)
     for call in () if draft.current_turn is None else draft.current_turn.calls:
-        granted = grant(draft, call, approval_id)
+        granted = grant(draft, call)
         if granted is not call:
             put_call(draft, granted)
 

@@ -71,6 +71,8 @@ def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
     reason = item.finish_reason or FinishReason.COMPLETED
     _finish_model_call(draft, response, reason)
     turn, usage = draft.turn, response.usage
+    if not turn.unpriced and is_unpriced(usage):
+        _tell_of_missing_price(draft)
     draft.set_turn(
         model_calls=turn.model_calls + 1,
         unreported=turn.unreported or is_unreported(usage),
@@ -94,6 +96,17 @@ def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
         draft.diagnose("the finish reason is tool_call, but the answer has no tool call")
     end = _ENDS.get(reason, TurnEnd.COMPLETED)
     return continue_or_finish(draft, end, is_paused=reason is FinishReason.PAUSED)
+
+
+def _tell_of_missing_price(draft: Draft) -> None:
+    """Report at the first answer without a price that a limit of costs cannot be kept."""
+    config = draft.config
+    if config.limits.max_cost or config.session_limits.max_cost:
+        draft.diagnose(
+            f"an answer of model {draft.model!r} came without a price, so `max_cost` cannot be "
+            f"checked: the turn ends before another model call; use a model whose price is known, "
+            f"or limit `max_tokens`"
+        )
 
 
 def _is_empty(item: Item, reason: FinishReason) -> bool:

@@ -43,7 +43,7 @@ def on_configure(draft: Draft, command: Configure) -> Phase:
     )
     draft.changed += tuple(name for name in names if name not in draft.changed)
     if command.model is not None:
-        draft.model = command.model
+        draft.model, draft.provider = command.model, command.provider
     if command.options is not None:
         draft.options = command.options
     if command.instructions is not None:

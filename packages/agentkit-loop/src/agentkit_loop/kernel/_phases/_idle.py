@@ -38,6 +38,7 @@ def on_reset(draft: Draft, command: Reset) -> Phase:
     withdraw_input(draft, None)
     draft.notices = ()
     draft.grants = ()
+    draft.kind_grants = ()
     draft.added_tools = ()
     draft.once = None
     if len(draft.transcript):
