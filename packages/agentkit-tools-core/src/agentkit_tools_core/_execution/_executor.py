@@ -296,8 +296,9 @@ class Executor:
         if isinstance(outcome, Suspension):
             return outcome
         if self._hooks and outcome.result.started:
-            in_loop = to_thread is not None
-            outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
+            outcome = await self._hooks.after(
+                request, outcome, facts, in_loop=to_thread is not None
+            )
         return self.output_limits.apply(outcome, tool.spec, request)
 
     async def _check_child(
