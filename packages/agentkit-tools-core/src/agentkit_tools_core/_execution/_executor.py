@@ -290,15 +290,13 @@ class Executor:
                 parent=request.call_id,
             )
 
-        facts = ToolFacts(tool.spec, parent)
+        facts, in_loop = ToolFacts(tool.spec, parent), to_thread is not None
         run = Run(tool, request, context, to_thread, call)
         outcome = await self._hooks.around(request, facts, run.run)
         if isinstance(outcome, Suspension):
             return outcome
         if self._hooks and outcome.result.started:
-            outcome = await self._hooks.after(
-                request, outcome, facts, in_loop=to_thread is not None
-            )
+            outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
         return self.output_limits.apply(outcome, tool.spec, request)
 
     async def _check_child(
