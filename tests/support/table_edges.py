@@ -12,6 +12,7 @@ from agentkit_loop.kernel import (
     Resolve,
     Submit,
     TimerFired,
+    ToolAsked,
     ToolDone,
     ToolProgressed,
     ToolsOffered,
@@ -31,13 +32,15 @@ ALL: set[Edge] = {
 }
 IN_A_TURN = [phase for phase in Phase if phase not in (Phase.IDLE, Phase.CLOSED)]
 ENDS_ROUND: tuple[type[Input], ...] = (
-    Submit, Resolve, CancelCall, PreflightAllowed, PreflightRefused, PreflightAsked, ToolDone,
-    TimerFired, EffectLost,
+    Submit, Resolve, CancelCall, PreflightAllowed, PreflightRefused, PreflightAsked,
+    ToolAsked, ToolDone, TimerFired, EffectLost,
 )  # fmt: skip
 """Inputs that may give the last call of a round its result."""
 AFTER_ROUND = (Phase.CALLING, Phase.PREPARING, Phase.MUTATING, Phase.PAUSED, Phase.IDLE)
 """The phases that may follow a round."""
-BEGINS_TURN: tuple[type[Input], ...] = (Resolve, CancelCall, ToolDone, TimerFired, EffectLost)
+BEGINS_TURN: tuple[type[Input], ...] = (
+    Resolve, CancelCall, ToolAsked, ToolDone, TimerFired, EffectLost,
+)  # fmt: skip
 """Inputs that may end a background call while no turn runs, and so begin one."""
 
 RARE: set[Edge] = {

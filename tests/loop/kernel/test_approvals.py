@@ -194,13 +194,18 @@ def test_a_question_is_asked_again_of_the_next_call_though_it_was_answered_once(
     assert [ask.call.id for ask in rig.state.pending_approvals] == ["b"]
 
 
-def test_a_tool_that_asks_for_what_it_was_answered_goes_on_at_once() -> None:
+def test_vl13_a_tool_that_asks_its_question_again_reaches_the_person_again() -> None:
     rig = Rig().ask().answer("a").allow("a").stop_to_ask("a", "which", want=ApprovalKind.QUESTION)
     rig.resolve("which", answer=1).forget()
 
     rig.stop_to_ask("a", "which", want=ApprovalKind.QUESTION)
+    assert [request.id for request in rig.state.pending_approvals] == ["which"]
 
-    assert rig.trace == "!start_tool:a"
+    rig.forget().resolve("which", answer=2)
+    effect = rig.out(StartTool)
+    assert isinstance(effect, StartTool)
+    assert effect.resume is not None
+    assert effect.resume.answers == {"which": 2}
 
 
 @pytest.mark.parametrize("takes_denials", [False, True])

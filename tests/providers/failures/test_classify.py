@@ -422,7 +422,7 @@ def test_w06_an_aggregators_numeric_code_counts_as_a_status() -> None:
     assert failure.kind is FailureKind.SERVER
     assert failure.retryable
     assert (failure.code, failure.message) == ("502", "upstream disconnected")
-    assert classify_error({"status_code": 400, "code": "tool_use_failed", "message": "m"}).kind is (
+    assert classify_error({"status_code": 400, "code": "wrong_shape", "message": "m"}).kind is (
         FailureKind.INVALID_REQUEST
     )
 

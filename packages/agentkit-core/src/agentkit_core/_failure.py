@@ -27,6 +27,9 @@ class FailureKind(StringEnum):
     """The API key is missing, wrong, or does not allow this."""
     BILLING = "billing"
     """No credit left, or a quota that waiting does not restore."""
+    INVALID_ANSWER = "invalid_answer"
+    """The provider rejects what its own model wrote, such as a tool call that it cannot read. The
+    request is valid, and another attempt may succeed."""
     INVALID_REQUEST = "invalid_request"
     """The provider rejects the request as invalid."""
     CONTEXT_LENGTH = "context_length"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, Usage
 from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalResolved
 from agentkit_loop.kernel._call_state import CallState, CallStatus
+from agentkit_loop.kernel._canned_results import TOO_LATE_TO_ASK, TOO_MANY_ASKS
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import StartTool
 from agentkit_loop.kernel._inputs import ToolAsked
@@ -26,6 +27,22 @@ def approvals_of(draft: Draft, call: CallState) -> tuple[ApprovalId, ...]:
     if not draft.grants:
         return call.granted
     return call.granted + tuple(grant for grant in draft.grants if grant not in call.granted)
+
+
+def reason_not_to_ask(draft: Draft, call: CallState) -> str | None:
+    """Return why a call that wants to ask a person may not, for its result; None if it may.
+
+    Asking, answering and running again is a loop like any other, and is bounded like one.
+    """
+    most, limits = draft.config.max_asks_per_call, draft.config.limits
+    if most is not None and call.asks >= most:
+        return TOO_MANY_ASKS.format(name=call.name, times=call.asks)
+    turn = draft.current_turn
+    if turn is None or limits.max_duration_s is None or call.id in draft.background:
+        return None
+    if draft.clock - turn.started_at < limits.max_duration_s * 1000:
+        return None
+    return TOO_LATE_TO_ASK.format(name=call.name, seconds=limits.max_duration_s)
 
 
 def request_approval(
@@ -73,9 +90,24 @@ def is_covered(draft: Draft, call: CallState, request: ApprovalRequest) -> bool:
 def suspend(
     draft: Draft, call: CallState, answer: ToolAsked, *, background: bool = False
 ) -> CallState:
-    """Let a call wait that stopped in the middle of its run."""
-    resume = replace(call.resume or Resumption(), token=answer.token)
-    call = replace(call, resume=resume, takes_denials=answer.takes_denials, vouched=())
+    """Let a call wait that stopped in the middle of its run.
+
+    A tool that asks a question again wants another answer: the person is asked again.
+    """
+    resume = call.resume or Resumption()
+    questions = {each.id for each in answer.requests if each.want is not ApprovalKind.APPROVAL}
+    resume = replace(
+        resume,
+        token=answer.token,
+        answers={each: value for each, value in resume.answers.items() if each not in questions},
+    )
+    call = replace(
+        call,
+        resume=resume,
+        asks=call.asks + 1,
+        takes_denials=answer.takes_denials,
+        vouched=(),
+    )
     return request_approval(draft, call, answer.requests, background=background)
 
 

@@ -25,7 +25,12 @@ from agentkit_core import (
     ToolResult,
 )
 from agentkit_loop.events import ToolResultReceived
-from agentkit_loop.kernel._approvals import start_tool, suspend, withdraw_approvals
+from agentkit_loop.kernel._approvals import (
+    reason_not_to_ask,
+    start_tool,
+    suspend,
+    withdraw_approvals,
+)
 from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import CANCELLED, DENIED, TIMED_OUT, error_result
 from agentkit_loop.kernel._config import BackgroundDone
@@ -65,7 +70,12 @@ def finish_call(draft: Draft, result: ToolResult) -> Phase:
 def suspend_call(draft: Draft, call: CallState, answer: ToolAsked) -> Phase:
     """Let a background call wait that stopped to ask; no turn waits for it."""
     draft.abort(call.timeout_id)
-    call = suspend(draft, replace(call, effect_id=None, timeout_id=None), answer, background=True)
+    call = replace(call, effect_id=None, timeout_id=None)
+    if (reason := reason_not_to_ask(draft, call)) is not None:
+        draft.set_background(call)
+        failure = ToolFailure.EXECUTION_FAILED
+        return finish_call(draft, error_result(call, reason, failure, started=True))
+    call = suspend(draft, call, answer, background=True)
     return resume_call(draft, call)
 
 

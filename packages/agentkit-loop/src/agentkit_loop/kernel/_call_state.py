@@ -53,6 +53,7 @@ class CallState(Record, frozen=True, kw_only=True, omit_defaults=True):
         vouched: Kinds of permission that nobody is asked about again, because a person gave the
             input that the call runs with when asked for them.
         resume: For a tool that has stopped to ask: what it gets when it runs again. None before.
+        asks: How often the call has stopped to ask, before it ran or in the middle of a run.
         takes_denials: Whether the tool that has stopped runs again after a denial too.
         spent: What the tool has used of models by itself so far. It counts only if the loop has to
             answer the call; a tool's own result says what it used in all.
@@ -71,6 +72,7 @@ class CallState(Record, frozen=True, kw_only=True, omit_defaults=True):
     granted: tuple[ApprovalId, ...] = ()
     vouched: tuple[str, ...] = ()
     resume: Resumption | None = None
+    asks: int = 0
     takes_denials: bool = False
     spent: Usage = Usage()
     result: ToolResult | None = None

@@ -30,6 +30,14 @@ STEERED: Final = (
 )
 DENIED: Final = "{name} was not executed: approval was denied."
 TIMED_OUT: Final = "{name} was stopped after {seconds:g} s; it may have had an effect."
+TOO_MANY_ASKS: Final = (
+    "{name} was stopped: it has asked {times} times, and `LoopConfig.max_asks_per_call` allows no "
+    "more. It may have had an effect."
+)
+TOO_LATE_TO_ASK: Final = (
+    "{name} was stopped when it wanted to ask: the turn has lasted for the {seconds:g} s that "
+    "`Limits.max_duration_s` allows. It may have had an effect."
+)
 UNKNOWN: Final = (
     "The outcome of {name} is unknown: the process that ran it was lost. It may have had an "
     "effect; find out before you call it again."

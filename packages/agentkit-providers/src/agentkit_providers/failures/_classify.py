@@ -25,6 +25,7 @@ RETRYABLE_KINDS: Final = frozenset(
         FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
         FailureKind.STREAM_CUT,
+        FailureKind.INVALID_ANSWER,
     }
 )
 """Kinds after which the same request may succeed."""
@@ -60,6 +61,8 @@ def classify_http(
     id_headers = (*REQUEST_ID_HEADERS, "cf-ray")
     request_id = next((lower[name] for name in id_headers if lower.get(name)), None)
     advice = lower.get("x-should-retry", "").strip().lower()
+    if failure.kind is FailureKind.INVALID_ANSWER:
+        advice = ""  # it is about the request, and the request is valid
     return replace(
         failure,
         status=status,

@@ -22,6 +22,12 @@ from agentkit_providers.failures._error_body import ErrorFacts
 _KIND_OF_WORD: Final[Mapping[str, FailureKind]] = {
     word: kind
     for kind, words in {
+        # Groq: https://console.groq.com/docs/tool-use and /docs/structured-outputs; the others are
+        # those of gateways.
+        FailureKind.INVALID_ANSWER: (
+            "toolusefailed jsonvalidatefailed outputparsefailed toolcallparseerror "
+            "malformedfunctioncall malformedtoolcall invalidtoolcall"
+        ),
         FailureKind.CONTEXT_LENGTH: (
             "contextlengthexceeded contextwindowexceeded modelcontextwindowexceeded "
             "requesttoolarge exceedcontextsizeerror exceededcontextsizeerror promptistoolong "
@@ -96,6 +102,15 @@ _KIND_OF_STATUS: Final[Mapping[int, FailureKind]] = {
 _VAGUE: Final = frozenset({FailureKind.SERVER, FailureKind.AUTH})
 """Kinds that some providers name in a code although their message is more precise."""
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
+_ANSWER_WORDS: Final = re.compile(
+    # Groq; Ollama (ollama/ollama#12884); llama.cpp's server (ggml-org/llama.cpp#22072); others
+    r"failed to call a function|failed_generation|error parsing tool call"
+    r"|(?:failed|unable) to parse (?:the )?(?:tool[_ ]?call|function[_ ]?call|generated)"
+    r"|tool call validation failed|failed to (?:generate|validate) json"
+    r"|(?:malformed|invalid) (?:tool|function)[_ ]call (?:generated|produced|from the model)"
+    r"|model (?:generated|produced|output) (?:an? )?(?:invalid|malformed)",
+    re.IGNORECASE,
+)
 _KEY_WORDS: Final = re.compile(
     r"(?:incorrect|invalid|missing|no|wrong|expired|valid)\W+(?:api|auth\w*|access)\W*(?:key|token)"
     r"|api key not (?:valid|found)|unauthori[sz]ed",
@@ -151,6 +166,8 @@ def kind_of(facts: ErrorFacts, status: int | None, *, has_wait: bool) -> Failure
 
 
 def _by_message(message: str, status: int | None) -> FailureKind | None:
+    if status != 429 and _ANSWER_WORDS.search(message):
+        return FailureKind.INVALID_ANSWER
     if status != 429 and says_context_overflow(message):
         return FailureKind.CONTEXT_LENGTH
     if status in (None, 400, 402, 403, 429) and _BILLING_WORDS.search(message):

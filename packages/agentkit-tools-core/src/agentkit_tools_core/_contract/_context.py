@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NoReturn, Self, TypeVar
 
+from msgspec.structs import replace
+
 from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, JsonValue, ToolResult
 from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._approval import approval_request, earlier_question_id
@@ -33,6 +35,7 @@ class ToolContext:
     """
 
     __slots__ = (
+        "_asked",
         "_caller",
         "_cancelled",
         "_dependencies",
@@ -88,6 +91,8 @@ class ToolContext:
         self._dependencies: Mapping[type[Any], object] = dependencies or {}
         self._token = token
         self._caller: Caller | None = None
+        self._asked: dict[ApprovalId, int] = {}
+        """How often this run has asked each question."""
 
     # the host
 
@@ -154,7 +159,8 @@ class ToolContext:
         """Ask a person for data that the tool needs.
 
         Questions with the same kind, text and metadata are the same question, and have the same
-        answer.
+        answer in every run. A run that asks one again, because the answer will not do, reaches the
+        person again; so count the tries, or say in the question what was wrong.
 
         Args:
             question: The question, for people.
@@ -240,10 +246,18 @@ class ToolContext:
         ids = [approval.id]
         if want is not ApprovalKind.APPROVAL:
             ids.append(earlier_question_id(request))
-        # A denial counts even if an equal question was approved before.
+        # A denial counts even if an equal question was approved before, or is asked again.
         for each in ids:
             if each in self.denied:
                 raise ApprovalDenied(approval, self.denied[each])
+        if want is not ApprovalKind.APPROVAL:
+            # The old answer is not given for ever: whoever asks again wants another one.
+            times = self._asked[approval.id] = self._asked.get(approval.id, 0) + 1
+            if times > 1:
+                approval = replace(approval, id=ApprovalId(f"{approval.id}#{times}"))
+                ids = [approval.id]
+                if approval.id in self.denied:
+                    raise ApprovalDenied(approval, self.denied[approval.id])
         for each in ids:
             if each in self.approved:
                 return self.answers.get(each)
@@ -312,6 +326,7 @@ class ToolContext:
         context = self._copy()
         context.request = request
         context._caller = caller
+        context._asked = {}
         return context
 
     def _for_child(self, token: JsonValue) -> Self:

@@ -296,6 +296,7 @@ class Executor:
         if isinstance(outcome, Suspension):
             return outcome
         if self._hooks and outcome.result.started:
+            facts = replace(facts, error=run.error)
             outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
         return self.output_limits.apply(outcome, tool.spec, request)
 

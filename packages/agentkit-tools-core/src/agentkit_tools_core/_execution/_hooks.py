@@ -48,11 +48,14 @@ class ToolFacts(Record, frozen=True):
         spec: The spec of the tool, with its annotations.
         parent: The id of the call whose tool made this call; None if the model made it.
         stop: After the call: whether the turn should end with it; before it always false.
+        error: After the call: the exception that made it fail, with its traceback and its cause;
+            None if the tool raised none, and before the call.
     """
 
     spec: ToolSpec
     parent: ToolCallId | None = None
     stop: bool = False
+    error: BaseException | None = None
 
 
 class ToolHook:

@@ -66,7 +66,12 @@ _FIRST_RUN: Final = RunRecord()
 
 
 class Run:
-    """One run of one call; its context calls other tools through it."""
+    """One run of one call; its context calls other tools through it.
+
+    Attributes:
+        over: Whether the run has ended.
+        error: What made the call fail; None if nothing was raised.
+    """
 
     def __init__(
         self,
@@ -87,6 +92,7 @@ class Run:
             call_child: Makes child calls.
         """
         self.over = False
+        self.error: BaseException | None = None
         self._tool = tool
         self._request = request
         self._context = context
@@ -219,6 +225,7 @@ class Run:
         return outcome.result
 
     def _failure_of(self, error: BaseException, *, started: bool = True) -> ToolOutcome:
+        self.error = error
         return ToolOutcome(failed_result(self._request, error, started=started))
 
     def _needs_event_loop(self) -> ToolOutcome:

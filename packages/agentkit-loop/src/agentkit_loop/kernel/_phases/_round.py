@@ -14,6 +14,7 @@ from agentkit_core import ToolFailure
 from agentkit_loop._result import TurnEnd
 from agentkit_loop.kernel._approvals import (
     LOST_KIND,
+    reason_not_to_ask,
     request_approval,
     resolve,
     suspend,
@@ -89,7 +90,12 @@ def on_preflight_refused(draft: Draft, answer: PreflightRefused) -> Phase:
 
 def on_preflight_asked(draft: Draft, answer: PreflightAsked) -> Phase:
     """Let the call wait for what nobody has approved yet."""
-    call = request_approval(draft, _ready_call(draft, answer), answer.requests)
+    call = _ready_call(draft, answer)
+    if (reason := reason_not_to_ask(draft, call)) is not None and call.asks:
+        put_call(draft, call)
+        set_result(draft, error_result(call, reason, ToolFailure.EXECUTION_FAILED))
+        return advance_round(draft)
+    call = request_approval(draft, replace(call, asks=call.asks + 1), answer.requests)
     put_call(draft, call)
     if call.pending_approvals:
         yield_approvals(draft)
@@ -153,6 +159,10 @@ def on_tool_asked(draft: Draft, answer: ToolAsked) -> Phase:
     draft.abort(call.timeout_id)
     draft.abort(call.detach_id)
     call = replace(call, effect_id=None, timeout_id=None, detach_id=None)
+    if (reason := reason_not_to_ask(draft, call)) is not None:
+        put_call(draft, call)
+        set_result(draft, error_result(call, reason, ToolFailure.EXECUTION_FAILED, started=True))
+        return advance_round(draft)
     call = suspend(draft, call, answer)
     put_call(draft, call)
     if call.pending_approvals:
