@@ -30,6 +30,7 @@ from agentkit_loop.events import ContentDelta, Event, ToolProgress
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import tool
+from agentkit_tools_core.sync import NeedsEventLoop
 from support.traces import event_trace
 
 RAN: list[str] = []
@@ -81,10 +82,10 @@ async def test_the_inner_answer_is_the_result_and_its_usage_counts_once() -> Non
 def test_a_sync_one_works_without_an_event_loop_and_an_async_one_says_that_it_cannot() -> None:
     inner = Agent(model=ScriptedModel("filed", "filed"))
     done = outer(task(), "ok", inner=inner, blocking=True).run_blocking("go")
-    refused = outer(task(), "ok", inner=inner).run_blocking("go")
 
     assert result_of(done).output.text == "filed"
-    assert result_of(refused).is_error
+    with pytest.raises(NeedsEventLoop, match="blocking=True"):
+        outer(task(), "ok", inner=inner).run_blocking("go")
 
 
 async def test_a_sync_one_works_beside_an_event_loop_too() -> None:

@@ -51,6 +51,7 @@ from agentkit_loop.kernel import Phase
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, fail, say
 from agentkit_tools_core import ToolInvocation, tool
 from agentkit_tools_core.permissions import Ask, PermissionRequest, PolicyFacts
+from agentkit_tools_core.sync import NeedsEventLoop
 
 RAN: list[str] = []
 
@@ -231,13 +232,14 @@ async def test_an_async_on_approval_is_awaited() -> None:
     assert RAN == ["a"]
 
 
-def test_an_async_on_approval_denies_where_there_is_no_event_loop() -> None:
+def test_vl12_an_async_on_approval_is_a_mistake_where_there_is_no_event_loop() -> None:
     async def asks_later(ask: ApprovalRequest) -> bool:
         await anyio.sleep(0)
         return True
 
     model = ScriptedModel(call("write", {"path": "a"}), "done")
-    Agent(model=model, tools=[write], on_approval=asks_later).run_blocking("go")
+    with pytest.raises(NeedsEventLoop, match="on_approval"):
+        Agent(model=model, tools=[write], on_approval=asks_later).run_blocking("go")
 
     assert RAN == []
 

@@ -17,6 +17,7 @@ from agentkit_loop import Agent, LoopConfig, ReporterFailed, TurnEnd, WrongModel
 from agentkit_loop.events import ContentDelta, Envelope, Event, TurnFinished
 from agentkit_loop.testing import ManualClock, Reply, Scripted, ScriptedModel, call, fail, say
 from agentkit_tools_core import ToolContext, tool
+from agentkit_tools_core.sync import NeedsEventLoop
 
 WHOLE_RUN = """
 import sys
@@ -64,6 +65,7 @@ from agentkit_core.provider import *
 from agentkit_loop import *
 from agentkit_loop.events import *
 from agentkit_loop.kernel import *
+from agentkit_tools_core.sync import NeedsEventLoop
 
 state, _ = start(SessionId("s"), model="m")
 state, _ = step(state, Submit((Item.user("hi"),)), 1)
@@ -198,7 +200,7 @@ def test_waits_are_performed_and_take_no_time_on_a_manual_clock() -> None:
     assert sum(clock.slept_s) == pytest.approx(3.0)
 
 
-def test_a_tool_that_nobody_can_stop_keeps_the_result_that_comes_late() -> None:
+def test_vl22_a_tool_that_nobody_can_stop_has_timed_out_all_the_same() -> None:
     clock = ManualClock()
 
     @tool(timeout_s=1)
@@ -212,20 +214,19 @@ def test_a_tool_that_nobody_can_stop_keeps_the_result_that_comes_late() -> None:
     )
 
     (told,) = result.items[1].tool_results
-    assert told.output == TextOutput("late")
+    assert told.failure is ToolFailure.TIMED_OUT
+    assert "late" not in told.text
     assert result.text == "ok"
 
 
-def test_an_async_tool_is_refused_with_a_reason() -> None:
+def test_vl12_an_async_tool_is_a_mistake_of_the_host_who_is_told() -> None:
     async def later() -> str:
         return "never"
 
     model = ScriptedModel(call("later"), say("done"))
-    result = Agent(model=model, tools=[tool(later)]).run_blocking("go")
-
-    (refused,) = result.items[1].tool_results
-    assert refused.failure is ToolFailure.UNAVAILABLE
-    assert result.end is TurnEnd.COMPLETED
+    with pytest.raises(NeedsEventLoop, match="'later' is asynchronous"):
+        Agent(model=model, tools=[tool(later)]).run_blocking("go")
+    assert len(model.requests) == 1
 
 
 def test_a_model_without_a_blocking_form_is_refused_at_once() -> None:

@@ -27,6 +27,7 @@ from agentkit_loop.kernel import (
     Submit,
     TimerFired,
     TimerKind,
+    ToolAsked,
     ToolDone,
     ToolProgressed,
     ToolSpent,
@@ -152,6 +153,9 @@ END_ROUND: dict[type[Input], Callable[[Rig], Rig]] = {
     PreflightAllowed: lambda rig: rig.allow("a", detach_after_s=0),
     PreflightRefused: lambda rig: rig.refuse("a"),
     PreflightAsked: has_nothing_to_ask,
+    ToolAsked: lambda rig: (
+        rig.allow("a").stop_to_ask("a", "one").resolve("one").stop_to_ask("a", "two")
+    ),
     ToolDone: lambda rig: rig.allow("a").done("a"),
     TimerFired: lambda rig: rig.allow("a", timeout_s=9.0).ring(),
     EffectLost: lambda rig: rig.allow("a").begin("a").lose(StartTool),
@@ -167,6 +171,7 @@ HOOKS_FOR = {
 BEGIN_TURN: dict[type[Input], Callable[[Rig], Rig]] = {
     Resolve: lambda rig: rig.stop_to_ask("a", "write").resolve("write", approve=False),
     CancelCall: lambda rig: rig.give(CancelCall(ToolCallId("a"))),
+    ToolAsked: lambda rig: rig.stop_to_ask("a", "one").resolve("one").stop_to_ask("a", "two"),
     ToolDone: lambda rig: rig.done("a"),
     TimerFired: lambda rig: rig.ring(),
     EffectLost: lambda rig: rig.begin("a").lose(StartTool),
@@ -181,6 +186,7 @@ def test_whatever_ends_a_round_leads_where_the_configuration_says(
     config = LoopConfig(
         steer_policy=SteerPolicy.SKIP_UNSTARTED,
         yield_after_round=target is Phase.PAUSED,
+        max_asks_per_call=1,
     )
     rig = Rig(config, hooks=HOOKS_FOR[target]).ask()
     if target is Phase.MUTATING:
@@ -199,7 +205,7 @@ def test_whatever_ends_a_round_leads_where_the_configuration_says(
 def test_whatever_ends_a_background_call_begins_a_turn_if_it_may(
     given: type[Input], target: Phase
 ) -> None:
-    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+    config = LoopConfig(max_asks_per_call=1, background_done=BackgroundDone.CONTINUE)
     rig = Rig(config, hooks=HOOKS_FOR[target]).ask()
     mutate = target is Phase.MUTATING
     if mutate:

@@ -45,6 +45,7 @@ from agentkit_tools_core import (
     tool,
 )
 from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest, Policy, PolicyFacts
+from agentkit_tools_core.sync import NeedsEventLoop
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")
@@ -189,12 +190,13 @@ def test_children_get_plain_json_and_their_outputs_are_cut() -> None:
     assert child.calls == [{"pair": [1, 2]}]
 
 
-def test_an_async_child_of_a_sync_tool_is_an_error_result() -> None:
+def test_vl12_an_async_child_of_a_sync_tool_is_a_mistake_of_the_host() -> None:
     @tool
     async def slow() -> str:
         return "done"
 
-    assert "needs the concurrent driver" in text(Host([calling_sync("slow"), slow]).ended())
+    with pytest.raises(NeedsEventLoop, match="'slow' is asynchronous"):
+        Host([calling_sync("slow"), slow]).ended()
     assert text(Host([calling("slow"), slow]).ended()) == "done"
 
 

@@ -41,6 +41,7 @@ from agentkit_tools_core import (
     tool,
 )
 from agentkit_tools_core.permissions import Allow, Ask, Deny, PermissionRequest
+from agentkit_tools_core.sync import NeedsEventLoop
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")
@@ -364,13 +365,12 @@ async def test_k07_sync_tools_run_in_a_thread_unless_they_say_inline() -> None:
     assert received == "seen"
 
 
-def test_an_async_tool_without_an_event_loop_is_an_error_result() -> None:
+def test_vl12_an_async_tool_without_an_event_loop_is_a_mistake_of_the_host() -> None:
     async def inner() -> None: ...
 
     for created in (tool(inner, name="t"), tool(lambda: inner(), name="t")):
-        result = run(Executor([created]), request()).result
-        assert result.failure is ToolFailure.UNAVAILABLE
-        assert "concurrent driver" in text(result)
+        with pytest.raises(NeedsEventLoop, match="no event loop"):
+            run(Executor([created]), request())
 
 
 async def test_arguments_are_checked_again_when_the_call_runs() -> None:

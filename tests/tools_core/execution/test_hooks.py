@@ -34,6 +34,7 @@ from agentkit_tools_core import (
     ToolReturn,
     tool,
 )
+from agentkit_tools_core.sync import NeedsEventLoop
 from agentkit_tools_core.testing import RecordingPolicy, ScriptedTool
 
 T = TypeVar("T")
@@ -196,15 +197,13 @@ def test_a_hook_that_fails_blocks_the_call(answer: Any, words: str) -> None:
     assert not result.result.started
 
 
-async def test_async_hooks_are_waited_for_and_refuse_where_nobody_can_wait() -> None:
+async def test_vl12_async_hooks_are_waited_for_and_a_mistake_where_nobody_can_wait() -> None:
     hook = SayingLater(ChangeInput({"n": 5}))
     executor = Executor([double], hooks=[hook])
 
     assert await executor.preflight_async(request(n=1)) == Allowed({"n": 5})
-    result = executor.preflight(request(n=1))
-    assert isinstance(result, Refused)
-    assert result.result.failure is ToolFailure.UNAVAILABLE
-    assert "needs the concurrent driver" in text(result.result)
+    with pytest.raises(NeedsEventLoop, match="a hook around tool calls is asynchronous"):
+        executor.preflight(request(n=1))
     assert len(hook.seen) == 1
 
 
@@ -300,14 +299,15 @@ def test_after_hooks_see_the_whole_output_and_what_they_say_is_cut() -> None:
     assert len(text(result)) == 100
 
 
-async def test_async_after_hooks_are_waited_for_and_an_error_where_nobody_can_wait() -> None:
+async def test_vl12_async_after_hooks_are_waited_for_and_a_mistake_where_nobody_can_wait() -> None:
     executor = Executor([double], hooks=[ChangingLater(output("late"))])
     requests = request(n=1)
 
     result = await executor.run(requests, ToolContext(requests), to_thread=here)
     assert isinstance(result, ToolOutcome)
     assert text(result.result) == "late"
-    assert "needs the concurrent driver" in text(run(executor, requests).result)
+    with pytest.raises(NeedsEventLoop, match="a hook around tool calls is asynchronous"):
+        run(executor, requests)
 
 
 # Both

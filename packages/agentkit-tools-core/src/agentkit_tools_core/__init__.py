@@ -21,6 +21,7 @@ from agentkit_tools_core._contract._suspension import (
     TokenRefused,
     ToolSuspended,
 )
+from agentkit_tools_core._contract._timer import CallTimer
 from agentkit_tools_core._contract._tool import NormalizingTool, Tool
 from agentkit_tools_core._errors import (
     DuplicateTool,
@@ -64,6 +65,7 @@ __all__ = [
     "is_same_tool",
     "tool_revision",
     "Tool",
+    "CallTimer",
     "ToolContext",
     "ToolOutcome",
     "ToolInvocation",

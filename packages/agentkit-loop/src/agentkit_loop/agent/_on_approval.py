@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop._log import logger
 from agentkit_loop.kernel._status import ApprovalDecision
-from agentkit_tools_core.sync import NeedsEventLoop, await_if_needed, run_at_once
+from agentkit_tools_core.sync import (
+    NeedsEventLoop,
+    await_if_needed,
+    require_no_awaitable,
+    run_at_once,
+)
 
 OnApproval = Callable[
     [ApprovalRequest], bool | ApprovalDecision | Awaitable[bool | ApprovalDecision]
@@ -30,16 +36,23 @@ async def decide_approval(on_approval: OnApproval, request: ApprovalRequest) -> 
             f"on_approval returned {type(answer).__name__}; return True, False or an "
             f"ApprovalDecision"
         )
+    except NeedsEventLoop:
+        raise
     except Exception as error:
         return _deny_after(error, request)
 
 
 def decide_approval_blocking(on_approval: OnApproval, request: ApprovalRequest) -> ApprovalDecision:
-    """Ask the host about an approval, without an event loop; an async `on_approval` denies it."""
-    try:
-        return run_at_once(decide_approval(on_approval, request))
-    except NeedsEventLoop as error:
-        return _deny_after(error, request)
+    """Ask the host about an approval, without an event loop.
+
+    Raises:
+        NeedsEventLoop: `on_approval` is async.
+    """
+
+    def ask(request: ApprovalRequest) -> Any:
+        return require_no_awaitable(on_approval(request), "`on_approval`")
+
+    return run_at_once(decide_approval(ask, request))
 
 
 def _deny_after(error: Exception, request: ApprovalRequest) -> ApprovalDecision:

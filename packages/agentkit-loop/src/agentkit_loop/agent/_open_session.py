@@ -22,6 +22,7 @@ from agentkit_loop.extensions._hooks import Hook
 from agentkit_loop.kernel._state import ParentCall
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
+from agentkit_tools_core.sync import require_no_awaitable
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def load_saved_blocking(store: BlockingStore, session_id: SessionId) -> Saved | 
     """Load what a store has of a session, without an event loop; see `load_saved`."""
     if not isinstance(store, BlockingStore):
         raise WrongStoreForm(store, "save_blocking")
-    return store.load_blocking(session_id)
+    return require_no_awaitable(store.load_blocking(session_id), "the store's `load_blocking`")
 
 
 class OpenSession(AbstractAsyncContextManager[Session]):

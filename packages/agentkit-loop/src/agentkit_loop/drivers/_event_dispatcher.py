@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from _thread import allocate_lock  # `threading` is slow to import, and some platforms lack it
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from agentkit_core import SessionId, TurnId
 from agentkit_loop._errors import ReporterFailed
 from agentkit_loop._log import logger
 from agentkit_loop.events import Envelope, Event
 from agentkit_loop.ports import Reporter
+from agentkit_tools_core.sync import NeedsEventLoop, require_no_awaitable
 
 
 def require_reporter(reporter: Reporter) -> None:
@@ -155,8 +157,12 @@ class EventDispatcher:
 
     def _call_reporters(self, envelope: Envelope) -> None:
         for reporter in self._reporters:
+            call: Any = reporter  # one that returns an awaitable breaks its type
             try:
-                reporter(envelope)
+                if (value := call(envelope)) is not None:
+                    require_no_awaitable(value, f"the reporter {reporter!r}")
+            except NeedsEventLoop as error:
+                self.stopped_by = self.stopped_by or ReporterFailed(str(error))
             except ReporterFailed as failure:
                 self.stopped_by = self.stopped_by or failure
             except Exception as error:

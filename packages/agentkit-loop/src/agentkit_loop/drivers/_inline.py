@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core.provider import ModelEvent
+from agentkit_loop.drivers._call_timers import LateCallTimer
 from agentkit_loop.drivers._depth import inside
 from agentkit_loop.drivers._effect_results import (
     failed_response,
@@ -32,10 +33,13 @@ from agentkit_loop.kernel._effects import (
 from agentkit_loop.kernel._inputs import Input, TimerFired, ToolStarted
 from agentkit_loop.ports import BlockingModelSession, BlockingStore, Closable
 from agentkit_tools_core import Suspension
-from agentkit_tools_core.sync import run_at_once
+from agentkit_tools_core.sync import require_no_awaitable, run_at_once
 
 _SLICE_S: Final = 0.1
 """How long a wait goes on before it looks whether it is still wanted."""
+
+_LOADING: Final = "the store's `load_blocking`"
+_SAVING: Final = "the store's `save_blocking`"
 
 Reading = ModelReading[Iterator[Sequence[ModelEvent]]]
 
@@ -52,7 +56,16 @@ class InlineRunner:
         reading: The response that is being read; None if none is.
     """
 
-    __slots__ = ("_engine", "_lock", "_model", "_performing", "_retired", "_store", "reading")
+    __slots__ = (
+        "_engine",
+        "_lock",
+        "_model",
+        "_performing",
+        "_retired",
+        "_store",
+        "_timer",
+        "reading",
+    )
 
     def __init__(
         self, engine: Engine, model: BlockingModelSession, store: BlockingStore | None
@@ -63,6 +76,7 @@ class InlineRunner:
         self._model = model
         self._retired: list[BlockingModelSession] = []
         """Models that were replaced and are not closed yet."""
+        self._timer = LateCallTimer(engine.clock)
         self._lock = threading.RLock()
         self._performing: AnsweredEffect | None = None
 
@@ -158,10 +172,12 @@ class InlineRunner:
         session_id = engine.state.session_id
         try:
             if engine.outbox.in_doubt:
-                return resolve_doubt(engine, store.load_blocking(session_id))
+                stored = require_no_awaitable(store.load_blocking(session_id), _LOADING)
+                return resolve_doubt(engine, stored)
             save, head = begin_save(engine)
             seq = engine.outbox.saves + 1
-            store.save_blocking(session_id, seq=seq, head=head, log=save.log)
+            saving: Any = store.save_blocking  # one that is async returns what nobody awaits
+            require_no_awaitable(saving(session_id, seq=seq, head=head, log=save.log), _SAVING)
         except Exception as error:
             engine.fail_save(error)
             raise
@@ -220,7 +236,7 @@ class InlineRunner:
             if not engine.is_wanted(effect.id):
                 return None
         engine.tools.begin(effect)
-        context = engine.tools.context(effect)
+        context = engine.tools.context(effect, self._timer)
         revision = engine.tools.checks.expected_revision(effect, engine.executor)
         outcome = engine.executor.run_blocking(context.request, context, revision=revision)
         engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))

@@ -12,6 +12,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from agentkit_core.provider import ModelEvent
+from agentkit_loop.drivers._call_timers import StoppingCallTimer
 from agentkit_loop.drivers._cancellation import Cancellation
 from agentkit_loop.drivers._depth import inside
 from agentkit_loop.drivers._effect_results import (
@@ -62,11 +63,21 @@ class Performer:
         reading: The response that is being read; None if none is.
     """
 
-    __slots__ = ("_engine", "_model", "_retired", "_saver", "_scopes", "cancellation", "reading")
+    __slots__ = (
+        "_engine",
+        "_model",
+        "_retired",
+        "_saver",
+        "_scopes",
+        "_timer",
+        "cancellation",
+        "reading",
+    )
 
     def __init__(self, engine: Engine, saver: Saver, model: ModelSession) -> None:
         self.cancellation = Cancellation()
         self.reading: Reading | None = None
+        self._timer = StoppingCallTimer(engine.clock)
         self._engine = engine
         self._saver = saver
         self._model = model
@@ -201,7 +212,7 @@ class Performer:
                 if not engine.is_wanted(effect.id):
                     return None
             context = engine.tools.context(
-                effect, is_host_cancelled=lambda: self.cancellation.is_requested
+                effect, self._timer, is_host_cancelled=lambda: self.cancellation.is_requested
             )
             outcome = await engine.executor.run(
                 context.request,

@@ -15,7 +15,7 @@ from agentkit_loop.kernel._effects import EffectId, Preflight, StartTool
 from agentkit_loop.kernel._inputs import Input, ToolProgressed, ToolSpent
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._tool_run import Resumption
-from agentkit_tools_core import ToolContext, ToolInvocation
+from agentkit_tools_core import CallTimer, ToolContext, ToolInvocation
 
 _FIRST_RUN: Final = Resumption()
 
@@ -107,12 +107,17 @@ class ToolRuns:
         )
 
     def context(
-        self, effect: StartTool, *, is_host_cancelled: Callable[[], bool] = lambda: False
+        self,
+        effect: StartTool,
+        timer: CallTimer,
+        *,
+        is_host_cancelled: Callable[[], bool] = lambda: False,
     ) -> ToolContext:
         """Build the context of a call that is about to run.
 
         Args:
             effect: The call.
+            timer: Keeps the time limits of the call and of its child calls.
             is_host_cancelled: Whether the task in which it is called is to end; from any thread.
         """
         resume = effect.resume or _FIRST_RUN
@@ -125,6 +130,7 @@ class ToolRuns:
             answers=resume.answers,
             denied=resume.denied,
             token=resume.token,
+            timer=timer,
         )
 
     def mark_started(self, state: State) -> State:

@@ -6,6 +6,8 @@ runs.
 
 from __future__ import annotations
 
+import math
+
 from msgspec.structs import replace
 
 from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, Usage
@@ -13,7 +15,7 @@ from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalReso
 from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import TOO_LATE_TO_ASK, TOO_MANY_ASKS
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import StartTool
+from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool, TimerKind
 from agentkit_loop.kernel._inputs import ToolAsked
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope, WaitingForApproval
 from agentkit_loop.kernel._tool_run import Resumption
@@ -202,6 +204,16 @@ def start_tool(draft: Draft, call: CallState, *, detaches: bool) -> CallState:
     return replace(
         call, status=CallStatus.RUNNING, effect_id=effect_id, started=True, spent=Usage()
     )
+
+
+def start_timer(
+    draft: Draft, call: CallState, why: TimerKind, after_s: float | None
+) -> EffectId | None:
+    """Start a timer for a call that runs; return its id, None if there is no time to wait for."""
+    if after_s is None:
+        return None
+    at = draft.clock + math.ceil(after_s * 1000)
+    return draft.issue(lambda effect_id: StartTimer(id=effect_id, at=at, why=why, call_id=call.id))
 
 
 def _ready_if_answered(call: CallState) -> CallState:

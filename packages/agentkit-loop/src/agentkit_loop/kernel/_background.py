@@ -27,6 +27,7 @@ from agentkit_core import (
 from agentkit_loop.events import ToolResultReceived
 from agentkit_loop.kernel._approvals import (
     reason_not_to_ask,
+    start_timer,
     start_tool,
     suspend,
     withdraw_approvals,
@@ -35,7 +36,7 @@ from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import CANCELLED, DENIED, TIMED_OUT, error_result
 from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import EffectId
+from agentkit_loop.kernel._effects import EffectId, TimerKind
 from agentkit_loop.kernel._inputs import ToolAsked
 from agentkit_loop.kernel._status import AwaitingInput
 from agentkit_loop.kernel._table import Phase
@@ -83,6 +84,9 @@ def resume_call(draft: Draft, call: CallState) -> Phase:
     """Run a background call again if all of its approvals are answered."""
     if call.status is CallStatus.READY:
         call = start_tool(draft, call, detaches=True)
+        # Each run has the whole time, as in a round.
+        limit_s = call.rules.timeout_s
+        call = replace(call, timeout_id=start_timer(draft, call, TimerKind.TIMEOUT, limit_s))
     draft.set_background(call)
     return draft.phase
 

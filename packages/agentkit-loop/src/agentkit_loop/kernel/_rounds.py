@@ -7,7 +7,6 @@ goes on in the background leaves a placeholder.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,7 +21,12 @@ from agentkit_loop.events import (
     ToolResultReceived,
 )
 from agentkit_loop.kernel import _background as background
-from agentkit_loop.kernel._approvals import approvals_of, start_tool, withdraw_approvals
+from agentkit_loop.kernel._approvals import (
+    approvals_of,
+    start_timer,
+    start_tool,
+    withdraw_approvals,
+)
 from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import (
     CUT_OFF,
@@ -36,7 +40,7 @@ from agentkit_loop.kernel._canned_results import (
 )
 from agentkit_loop.kernel._config import Execution
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, TimerKind
+from agentkit_loop.kernel._effects import Preflight, TimerKind
 from agentkit_loop.kernel._limits import most_tool_calls
 from agentkit_loop.kernel._repetition import count_repetitions
 from agentkit_loop.kernel._status import AfterRound
@@ -139,21 +143,12 @@ def _start(draft: Draft, call: CallState) -> CallState:
         draft.emit(ToolExecutionStarted(call.id, call.name, call.call.input))
     call = replace(
         call,
-        timeout_id=_start_timer(draft, call, TimerKind.TIMEOUT, call.rules.timeout_s),
+        timeout_id=start_timer(draft, call, TimerKind.TIMEOUT, call.rules.timeout_s),
         # Time spent waiting for a person does not count: each run has a time of its own.
-        detach_id=_start_timer(draft, call, TimerKind.DETACH, call.rules.detach_after_s or None),
+        detach_id=start_timer(draft, call, TimerKind.DETACH, call.rules.detach_after_s or None),
     )
     put_call(draft, call)
     return call
-
-
-def _start_timer(
-    draft: Draft, call: CallState, why: TimerKind, after_s: float | None
-) -> EffectId | None:
-    if after_s is None:
-        return None
-    at = draft.clock + math.ceil(after_s * 1000)
-    return draft.issue(lambda effect_id: StartTimer(id=effect_id, at=at, why=why, call_id=call.id))
 
 
 def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:

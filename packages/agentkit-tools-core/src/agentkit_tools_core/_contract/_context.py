@@ -15,6 +15,7 @@ from agentkit_tools_core._contract._child_calls import Caller, read_token
 from agentkit_tools_core._contract._permissions import PermissionRequest
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import ApprovalDenied, ToolSuspended
+from agentkit_tools_core._contract._timer import CallTimer
 from agentkit_tools_core._errors import MissingDependency
 
 T = TypeVar("T")
@@ -39,7 +40,9 @@ class ToolContext:
         "_caller",
         "_cancelled",
         "_dependencies",
+        "_is_child",
         "_progress",
+        "_timer",
         "_token",
         "answers",
         "approved",
@@ -67,6 +70,7 @@ class ToolContext:
         answers: Mapping[ApprovalId, JsonValue] | None = None,
         denied: Mapping[ApprovalId, str | None] | None = None,
         token: JsonValue = None,
+        timer: CallTimer | None = None,
     ) -> None:
         """Make the context of a call, in order to run it.
 
@@ -81,7 +85,10 @@ class ToolContext:
                 `approved` but without an answer gets None.
             denied: What was denied to this call: ids and reasons.
             token: The token of the call's last suspension, unchanged; None if there is none.
+            timer: Keeps the time limits of this call and of its child calls; None keeps none.
         """
+        self._timer = timer
+        self._is_child = False
         self.request = request
         self.approved = frozenset(approved)
         self.answers = dict(answers or {})
@@ -91,8 +98,7 @@ class ToolContext:
         self._dependencies: Mapping[type[Any], object] = dependencies or {}
         self._token = token
         self._caller: Caller | None = None
-        self._asked: dict[ApprovalId, int] = {}
-        """How often this run has asked each question."""
+        self._asked: dict[ApprovalId, int] = {}  # how often this run has asked each question
 
     # the host
 
@@ -274,8 +280,8 @@ class ToolContext:
         The executor looks the tool up, checks the arguments, calls the hooks, evaluates the policy,
         runs the tool and limits its output, as for any call. The child call has this call's
         dependencies, approvals and cancellation, and the id `<this call's id>.<n>`. Anything wrong
-        with it gives an error result, including a denied permission. Its own time limit and
-        `exclusive` are ignored; those of this tool apply.
+        with it gives an error result, including a denied permission. Its own
+        time limit counts, beside that of this tool; its `exclusive` is ignored.
 
         If the child has to ask a person, this call suspends. When it is run again, finished child
         calls are answered from the record and do not run twice. So a tool must make the same child
@@ -300,7 +306,13 @@ class ToolContext:
         return await self._children().call(name, arguments)
 
     def call_blocking(self, name: str, arguments: dict[str, JsonValue] | None = None) -> ToolResult:
-        """Call another tool from a sync tool; see `call`. The other tool must be sync too."""
+        """Call another tool from a sync tool; see `call`. The other tool must be sync too.
+
+        A call that takes longer than its time limit is not stopped, but has timed out all the same.
+
+        Raises:
+            NeedsEventLoop: The other tool is async.
+        """
         return self._children().call_blocking(name, arguments)
 
     def _children(self) -> Caller:
@@ -334,4 +346,5 @@ class ToolContext:
         context = self._copy()
         context._token = token
         context._caller = None
+        context._is_child = True
         return context

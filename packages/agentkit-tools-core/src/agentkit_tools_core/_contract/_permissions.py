@@ -15,6 +15,7 @@ from msgspec import field
 from agentkit_core import MetadataMap, ToolSpec
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._request import ToolInvocation
+from agentkit_tools_core.sync import NeedsEventLoop, require_no_awaitable
 
 
 class PermissionRequest(Record, frozen=True, omit_defaults=True):
@@ -111,13 +112,18 @@ def combine_policies(*policies: Policy) -> Policy:
 
 
 def evaluate_policy(policy: Policy, request: PermissionRequest, facts: PolicyFacts) -> Decision:
-    """Return the decision of a policy; never raises.
+    """Return the decision of a policy.
 
     A policy that raises, or returns something else than a decision, denies. If the policy has no
     opinion, `default_policy` decides.
+
+    Raises:
+        NeedsEventLoop: The policy is async; nobody awaits it.
     """
     try:
         decision = _check_decision(policy(request, facts))
+    except NeedsEventLoop:
+        raise
     except Exception as error:
         return Deny(f"the permission policy failed ({type(error).__name__})", "policy_failed")
     return default_policy(request, facts) if decision is None else decision
@@ -130,6 +136,7 @@ def tool_kind(name: str) -> str:
 
 def _check_decision(decision: Decision | None) -> Decision | None:
     # `True`, or the coroutine of an async function, must not count as permission.
+    require_no_awaitable(decision, "the permission policy")
     if decision is None or isinstance(decision, (Allow, Ask, Deny)):
         return decision
     raise TypeError(

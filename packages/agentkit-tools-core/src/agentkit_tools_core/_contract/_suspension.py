@@ -12,6 +12,7 @@ from agentkit_core import ApprovalKind, ApprovalRequest, JsonValue, ToolCall, To
 from agentkit_core.values import PortableError, Record
 from agentkit_tools_core._contract._approval import is_permission_id
 from agentkit_tools_core._errors import ToolError
+from agentkit_tools_core.sync import NeedsEventLoop
 
 MAX_TOKEN_BYTES: Final = 1 << 20
 
@@ -107,9 +108,13 @@ def suspension_in(error: BaseException) -> ToolSuspended | None:
 def is_failure(error: BaseException) -> bool:
     """Whether an exception ends only the call that raised it, unlike a cancellation.
 
-    A group of failures and suspensions is a failure.
+    A group of failures and suspensions is a failure. A missing event loop is a mistake of the host,
+    which nothing but the host can mend.
     """
-    return all(isinstance(leaf, (Exception, ToolSuspended)) for leaf in _leaves(error))
+    return all(
+        isinstance(leaf, (Exception, ToolSuspended)) and not isinstance(leaf, NeedsEventLoop)
+        for leaf in _leaves(error)
+    )
 
 
 def requests_of(call: ToolCall, requests: Sequence[ApprovalRequest]) -> tuple[ApprovalRequest, ...]:

@@ -14,6 +14,7 @@ from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, ToolError, UnwritableOutput
 from agentkit_tools_core._log import logger
 from agentkit_tools_core._outputs._convert import json_value_of
+from agentkit_tools_core.sync import NeedsEventLoop
 
 _MAX_NAMES: Final = 50
 
@@ -25,7 +26,12 @@ def failed_result(request: ToolInvocation, error: BaseException, *, started: boo
         request: The call.
         error: What was raised.
         started: Whether the tool itself ran.
+
+    Raises:
+        NeedsEventLoop: The exception is one: that is a mistake of the host, who has to be told.
     """
+    if isinstance(error, NeedsEventLoop):
+        raise error
     if isinstance(error, InvalidToolInput) and not started:
         # The mistake is the model's, so the message is enough and nothing is logged.
         return error_result(request.call_id, error.message, ToolFailure.INVALID_INPUT)
@@ -71,6 +77,14 @@ def replaced_outcome(request: ToolInvocation) -> ToolOutcome:
         f"Call it again if it is still needed."
     )
     return ToolOutcome(error_result(request.call_id, text, ToolFailure.PERMISSION_DENIED))
+
+
+def needs_event_loop(name: str) -> NeedsEventLoop:
+    """Make the error for an async tool that is called without an event loop."""
+    return NeedsEventLoop(
+        f"the tool {name!r} is asynchronous, but there is no event loop; use `Agent.run` or "
+        f"`Agent.session`, make it a plain function, or make an agent's tool with `blocking=True`"
+    )
 
 
 def _log(tool: str, error: BaseException) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from typing import Final, cast
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -56,7 +56,7 @@ from agentkit_tools_core._execution._preflight import (
 )
 from agentkit_tools_core._execution._run import Run, ToThread
 from agentkit_tools_core._outputs._limits import OutputLimits
-from agentkit_tools_core._sources._registry import ToolRegistry
+from agentkit_tools_core._sources._registry import source_of
 from agentkit_tools_core._sources._source import ToolSource, hidden_specs
 from agentkit_tools_core.sync import run_at_once
 
@@ -98,7 +98,7 @@ class Executor:
             InvalidToolName: The name of a tool is not a valid tool name.
             DuplicateTool: Two tools have the same name.
         """
-        self.source = _source_of(tools)
+        self.source = source_of(tools)
         self.policy: Policy = default_policy if policy is None else policy
         self.output_limits = output_limits or OutputLimits(default_bytes=max_output_bytes)
         self._all_hooks = tuple(hooks)
@@ -154,15 +154,17 @@ class Executor:
     def preflight(
         self, request: ToolInvocation, *, granted: Collection[ApprovalId] = ()
     ) -> Verdict:
-        """Check whether a call may run, without running it. Never raises.
+        """Check whether a call may run, without running it.
 
         All permission requests are evaluated before a person is asked, so that nobody is asked
-        about a call that is denied anyway, and all questions come together. If a hook is
-        asynchronous, the call is refused; use `preflight_async`.
+        about a call that is denied anyway, and all questions come together.
 
         Args:
             request: The call.
             granted: The ids of the approvals that were granted for it.
+
+        Raises:
+            NeedsEventLoop: A hook is async; use `preflight_async`.
         """
         return run_at_once(self._preflight(request, granted, in_loop=False))
 
@@ -175,7 +177,7 @@ class Executor:
     def revision(self, name: str) -> str | None:
         """Return a digest of a tool as it is now, for `run`; None if there is no such tool.
 
-        Read it before `preflight`: if the tool is replaced meanwhile, the call does not run.
+        Read it before `preflight`: a tool that is replaced meanwhile does not run.
         """
         try:
             tool = self.source.get(name)
@@ -211,7 +213,8 @@ class Executor:
     ) -> ToolOutcome | Suspension:
         """Run a call without an event loop; see `run`.
 
-        An async tool cannot run without an event loop; its result is an error that says so.
+        Raises:
+            NeedsEventLoop: The tool, a tool that it calls, or a hook is async.
         """
         return run_at_once(self._run(request, context, None, revision))
 
@@ -344,8 +347,3 @@ class Executor:
 
 
 _ALLOWED: Final = Allowed()
-
-
-def _source_of(tools: Iterable[Tool] | ToolSource) -> ToolSource:
-    is_source = callable(getattr(tools, "specs", None))
-    return cast("ToolSource", tools) if is_source else ToolRegistry(cast("Iterable[Tool]", tools))

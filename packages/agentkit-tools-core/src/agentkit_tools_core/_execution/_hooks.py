@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from inspect import isawaitable, iscoroutine
+from inspect import isawaitable
 from typing import Any
 
 from msgspec.structs import replace
 
-from agentkit_core import JsonValue, ToolCallId, ToolFailure, ToolResult, ToolSpec
+from agentkit_core import JsonValue, ToolCallId, ToolResult, ToolSpec
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension
-from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core._execution._error_results import failed_result
 from agentkit_tools_core._outputs._convert import outcome_of
+from agentkit_tools_core.sync import require_no_awaitable
 
 
 class Block(Record, frozen=True, omit_defaults=True):
@@ -64,8 +64,7 @@ class ToolHook:
     All calls share the hook, including calls that run at the same time. Its methods run on the
     thread that runs the executor (with an event loop, the thread of the loop), so a sync method
     must be quick. An async method needs an event loop: with the blocking driver, and in child calls
-    of a sync tool, an async `before_tool` refuses the call and an async `after_tool` makes its
-    result an error.
+    of a sync tool, `NeedsEventLoop` is raised to the host.
     """
 
     def before_tool(
@@ -239,7 +238,11 @@ class Hooks:
     async def after(
         self, call: ToolInvocation, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool
     ) -> ToolOutcome:
-        """Call the hooks after a call that ran, and return the new outcome. Never raises."""
+        """Call the hooks after a call that ran, and return the new outcome.
+
+        Raises:
+            NeedsEventLoop: A hook is async, and there is no event loop.
+        """
         original = outcome.result
         for after in self._after:
             try:
@@ -269,13 +272,7 @@ async def _await_answer(answer: object, in_loop: bool) -> object:
     if in_loop:
         awaited: object = await answer
         return awaited
-    if iscoroutine(answer):
-        answer.close()
-    raise ToolError(
-        "A hook of this agent is asynchronous, but there is no event loop; it needs the concurrent "
-        "driver.",
-        failure=ToolFailure.UNAVAILABLE,
-    )
+    return require_no_awaitable(answer, "a hook around tool calls")
 
 
 def _overrides(method: Callable[..., Any], original: Callable[..., Any]) -> bool:

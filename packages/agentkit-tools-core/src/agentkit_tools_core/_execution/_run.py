@@ -21,7 +21,7 @@ from agentkit_tools_core._contract._child_calls import (
     write_token,
 )
 from agentkit_tools_core._contract._context import ToolContext
-from agentkit_tools_core._contract._outcome import ToolOutcome, error_result
+from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import (
     Suspension,
@@ -33,8 +33,9 @@ from agentkit_tools_core._contract._suspension import (
 )
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import ToolError, UnstableArguments
-from agentkit_tools_core._execution._error_results import failed_result
+from agentkit_tools_core._execution._error_results import failed_result, needs_event_loop
 from agentkit_tools_core._execution._preflight import bound_call
+from agentkit_tools_core._execution._time_limit import TimeLimit
 from agentkit_tools_core._outputs._convert import outcome_of
 from agentkit_tools_core.sync import run_at_once
 
@@ -112,22 +113,31 @@ class Run:
         """Run the tool to its end, or until it suspends."""
         tool, to_thread = self._tool, self._to_thread
         if tool.is_async and to_thread is None:
-            return self._needs_event_loop()
+            raise needs_event_loop(self._request.name)
         if self._context._token is not None:
             try:
                 self._last_run = read_token(self._context._token)
             except ChildCallsDiffer as error:
                 return self._failure_of(error)
+        limit = TimeLimit(tool.spec.annotations.timeout_s, self._context._timer)
         try:
-            if to_thread is None or tool.is_async or tool.inline:
-                outcome = self._invoke()
+            if self._context._is_child and to_thread is not None:
+                outcome = await limit.keep(self._run_tool(), self._request)
             else:
-                outcome = await to_thread(self._invoke)
-            if isinstance(outcome, _Pending):
-                outcome = await self._await_outcome(outcome.value)
+                outcome = await self._run_tool()
         finally:
             self.over = True
-        return self._finish(outcome)
+        return limit.check(self._finish(outcome), self._request)
+
+    async def _run_tool(self) -> ToolOutcome | ToolSuspended:
+        tool, to_thread = self._tool, self._to_thread
+        if to_thread is None or tool.is_async or tool.inline:
+            outcome = self._invoke()
+        else:
+            outcome = await to_thread(self._invoke)
+        if isinstance(outcome, _Pending):
+            return await self._await_outcome(outcome.value)
+        return outcome
 
     async def call(self, name: str, arguments: dict[str, JsonValue] | None) -> ToolResult:
         """Make a child call on an event loop."""
@@ -164,7 +174,7 @@ class Run:
         if self._to_thread is None:
             if iscoroutine(value):
                 value.close()
-            return self._needs_event_loop()
+            raise needs_event_loop(self._request.name)
         try:
             return outcome_of(await value, self._request)
         except BaseException as error:
@@ -227,10 +237,3 @@ class Run:
     def _failure_of(self, error: BaseException, *, started: bool = True) -> ToolOutcome:
         self.error = error
         return ToolOutcome(failed_result(self._request, error, started=started))
-
-    def _needs_event_loop(self) -> ToolOutcome:
-        text = (
-            f"The tool {self._request.name!r} is asynchronous, but there is no event loop; it "
-            f"needs the concurrent driver."
-        )
-        return ToolOutcome(error_result(self._request.call_id, text, ToolFailure.UNAVAILABLE))

@@ -234,7 +234,8 @@ def tool(
         needs_approval: Whether a person must approve each call.
         exclusive: Whether no other call of the same round may run at the same time.
         timeout_s: How long a call may run, in seconds; None means no limit. Without an event loop a
-            call cannot be stopped: if it takes longer, its result is used all the same.
+            call cannot be stopped: if it takes longer, it has timed out all the same, and its
+            result is dropped.
         detach_after_s: After how many seconds a call continues in the background, so that the model
             can go on; 0 means immediately, None never.
         strict: Whether the provider must enforce the schema exactly; None leaves it to the
@@ -274,6 +275,9 @@ def tool(
         if not is_tool_name(tool_name):
             raise InvalidToolName(tool_name)
         _check_times(tool_name, timeout_s, detach_after_s)
+        if permissions is not None and is_async_function(permissions):
+            reason = "`permissions` is asynchronous, and nobody awaits it; use a plain function"
+            raise InvalidToolFunction(tool_name, reason)
         signature = read_signature(function, tool=tool_name, frame=frame, is_method=is_method)
         arguments = Arguments(tool_name, signature.parameters, lenient=not strict_arguments)
         docstring = read_docstring(_doc_of(function))

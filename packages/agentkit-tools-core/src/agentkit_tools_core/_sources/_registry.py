@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MethodType
-from typing import Any
+from typing import Any, cast
 
 from agentkit_core import ToolSpec
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._tool import BindableTool, Tool
 from agentkit_tools_core._errors import DuplicateTool, InvalidToolFunction, InvalidToolName
 from agentkit_tools_core._lock import new_lock
+from agentkit_tools_core._sources._source import ToolSource
 
 
 class ToolRegistry:
@@ -144,3 +145,9 @@ def _name_of(tool: Any) -> str:
     if not is_tool_name(name):
         raise InvalidToolName(name)
     return name
+
+
+def source_of(tools: Iterable[Tool] | ToolSource) -> ToolSource:
+    """Return a source of tools as it is, or a registry of some tools."""
+    is_source = callable(getattr(tools, "specs", None))
+    return cast("ToolSource", tools) if is_source else ToolRegistry(cast("Iterable[Tool]", tools))
