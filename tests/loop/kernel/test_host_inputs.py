@@ -20,11 +20,7 @@ def test_what_is_not_named_stays_as_it_is() -> None:
 
     assert (rig.state.model, rig.state.options.seed) == ("n", 1)
     assert rig.events == [
-<<<<<<< HEAD
         SettingsChanged("n", ModelOptions(seed=1), ("model",)),
-=======
-        SettingsChanged("n", ModelOptions(seed=1), names=("model",)),
->>>>>>> 90f16a7 (Expect the names of changed settings in their event)
         SettingsChanged("n", ModelOptions(seed=1)),
     ]
 
