@@ -60,7 +60,10 @@ def test_what_every_row_says_of_single_models_are_quirks_too(row: Endpoint) -> N
 
         quirks = getattr(connect(f"{row.name}:{model}", base_url="http://x").projection, "quirks")  # noqa: B009
 
-        assert quirks != msgspec.convert(row.quirks, type(quirks)), pattern
+        # A pattern may also take back what another pattern of the row says.
+        others = [quirk for other in row.models if other != pattern for quirk in row.models[other]]
+        taken_back = not {*others}.isdisjoint(row.models[pattern])
+        assert taken_back or quirks != msgspec.convert(row.quirks, type(quirks)), pattern
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
