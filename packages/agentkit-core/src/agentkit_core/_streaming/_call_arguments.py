@@ -14,7 +14,10 @@ from msgspec.structs import replace
 from agentkit_core._json import JsonValue, decode_json, to_json
 from agentkit_core._part import ToolCall
 from agentkit_core._streaming._partial_json import repair_strings
+from agentkit_core._streaming._repeated_arguments import only_object
 
+_TRUNCATED: Final = "Input data was truncated"
+"""What msgspec says of text that is the beginning of JSON."""
 _CUT_OFF: Final = "the response ended before the arguments were complete"
 
 
@@ -22,8 +25,9 @@ def parse_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
     """Parse the text of a tool call's arguments.
 
     Blank text and `null` mean "no arguments", as some providers write it. Raw control characters
-    and stray backslashes in strings are accepted, and so is an object that was encoded as JSON
-    twice.
+    and stray backslashes in strings are accepted. So are an object that was encoded as JSON twice,
+    that stands alone in a list, or that a server wrote more than once (`only_object`), as long as
+    only one object can be meant.
 
     Returns:
         The arguments and None; or `{}` and the reason why they could not be read.
@@ -33,7 +37,10 @@ def parse_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
     try:
         value = _decode(text)
     except msgspec.DecodeError as error:
-        return {}, f"not valid JSON: {error}"
+        meant = None if str(error) == _TRUNCATED else only_object(text)
+        return (meant, None) if meant is not None else ({}, f"not valid JSON: {error}")
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        value = value[0]
     if value is None:
         return {}, None
     if isinstance(value, str) and value.lstrip().startswith("{"):
@@ -73,5 +80,15 @@ def complete_call(call: ToolCall, text: str, *, cut: bool = False) -> ToolCall:
         return call
     arguments, error = parse_arguments(text)
     if error is None:
-        return replace(call, input=arguments)
+        return replace(call, input=_unwrapped(arguments, call.name))
     return replace(call, input={}, raw_input=text, input_error=error)
+
+
+def _unwrapped(arguments: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
+    """The arguments without the call around them, which models write and some servers leave in."""
+    if len(arguments) == 2 and name and arguments.get("name") == name:
+        for key in ("arguments", "parameters"):
+            inner = arguments.get(key)
+            if isinstance(inner, dict):
+                return inner
+    return arguments

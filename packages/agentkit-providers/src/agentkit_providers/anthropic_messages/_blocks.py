@@ -179,6 +179,8 @@ class CallBlock:
             whole = self._whole
             self._append(whole if isinstance(whole, str) else to_json(whole).decode(), out)
         call = complete_call(self._call, "".join(self._pieces))
+        if call.input_error is not None and isinstance(self._whole, dict) and self._whole:
+            call = complete_call(self._call, to_json(self._whole).decode())
         out.append(CommitPart(call, self._part_id))
 
     def _append(self, piece: str, out: list[ModelEvent]) -> None:

@@ -21,7 +21,7 @@ from agentkit_core.provider import (
 from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
 from agentkit_providers._protocol_kit._lenient_shapes import fields_of
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
-from agentkit_providers.anthropic_messages._blocks import Block, OtherBlock
+from agentkit_providers.anthropic_messages._blocks import OtherBlock
 from agentkit_providers.anthropic_messages._decode_parts import ResponseParts
 from agentkit_providers.anthropic_messages._finish import failed_finish, finish_reason
 from agentkit_providers.anthropic_messages._metadata_keys import (
@@ -66,6 +66,8 @@ class AnthropicMessagesDecoder(BodyDecoder):
         self._parts = ResponseParts()
         self._finish_words: list[str] = []  # the stop reasons
         self._report: dict[str, Any] = {}  # all usage reports, merged
+        self._announced = False  # whether the server says which blocks there are
+        self._unannounced: list[tuple[int, Delta]] = []  # deltas of blocks that never began
         self._usage: Usage | None = None
         self._has_total = False  # whether counts came that are not those of the beginning
         self._metadata: MetadataMap = {}
@@ -123,13 +125,14 @@ class AnthropicMessagesDecoder(BodyDecoder):
             if delta is None:
                 return
             if block is None:
-                block = self._begin_with(event.index or 0, delta, out)
-            if block is not None:
-                if delta.type in BLOCK_DELTAS:
-                    block.grow(delta, out)
-                elif isinstance(block, OtherBlock):
-                    block.merge(_delta_fields(payload))
+                if not self._announced:
+                    self._unannounced.append((event.index or 0, delta))
+            elif delta.type in BLOCK_DELTAS:
+                block.grow(delta, out)
+            elif isinstance(block, OtherBlock):
+                block.merge(_delta_fields(payload))
         elif kind == "content_block_start":
+            self._announced = True
             self._begin_block(event.index or 0, event.content_block, out)
         elif kind == "content_block_stop":
             self._parts.finish(event.index or 0, out)
@@ -143,7 +146,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
             self._take_usage(event.usage, out, final=self.is_complete and self._has_total)
         elif kind == "message_stop":
             self._end(out)
-        elif kind is None or kind.endswith("error") or event.error:
+        elif kind is None or kind.endswith("error"):
             error_body = find_error(payload)
             if error_body is not None:
                 self._fail(classify_error(error_body), out)
@@ -166,12 +169,20 @@ class AnthropicMessagesDecoder(BodyDecoder):
             self._start(None, None, out)
             self._parts.begin(index, block, out)
 
-    def _begin_with(self, index: int, delta: Delta, out: list[ModelEvent]) -> Block | None:
-        """Begin the block of a delta whose block never started; None where its type is unclear."""
-        kind = BLOCK_OF_DELTA.get(delta.type or "")
-        if kind is not None:
-            self._begin_block(index, {"type": kind}, out)
-        return self._parts.open.get(index)
+    def _take_unannounced(self, out: list[ModelEvent]) -> None:
+        """Take the deltas of blocks that never began, where the server announces none at all.
+
+        Where it does, such deltas belong to nothing and are dropped.
+        """
+        if self._announced:
+            return
+        for index, delta in self._unannounced:
+            kind = BLOCK_OF_DELTA.get(delta.type or "")
+            if index not in self._parts.open and kind is not None:
+                self._begin_block(index, {"type": kind}, out)
+            block = self._parts.open.get(index)
+            if block is not None:
+                block.grow(delta, out)
 
     def _take_message_end(self, end: Delta | Message | None, context_management: Any) -> None:
         if end is not None:
@@ -199,9 +210,10 @@ class AnthropicMessagesDecoder(BodyDecoder):
 
     def _end(self, out: list[ModelEvent]) -> None:
         """End the response, as finished or as failed."""
-        if not self._started:
+        if not self._started and not self._unannounced:
             self._fail(empty_response("message"), out)
             return
+        self._take_unannounced(out)
         word = self._finish_words[-1] if self._finish_words else ""
         failure = failed_finish(word)
         self._parts.close(out)

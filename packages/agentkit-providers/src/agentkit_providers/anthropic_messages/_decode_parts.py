@@ -38,6 +38,8 @@ class ResponseParts:
         before = self.open.pop(index, None)
         if before is not None:
             before.close(out)
+        if block["type"] == "tool_use" and not text_or_empty(block.get("name")):
+            return  # a call that cannot be run
         part_id = PartId(f"part-{self._part_count}")
         self._part_count += 1
         opened = open_block(block, part_id, self._call_id, out)

@@ -224,7 +224,7 @@ class ResponseParts:
         call = ToolCall(
             ToolCallId(call_id),
             name,
-            metadata={CALL_ID_KEY: fragment.id} if fragment.id else {},
+            metadata={CALL_ID_KEY: call_id} if fragment.id else {},
         )
         open_call = self._call = _OpenCall(self._next_part_id(), call)
         out.append(BeginPart(open_call.part_id, call))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +23,7 @@ from agentkit_core import (
     Text,
     TextOutput,
     ToolCall,
+    ToolCallId,
     ToolOutput,
     ToolResult,
     to_json,
@@ -64,12 +65,13 @@ def encode_item(
     match item.kind:
         case ItemKind.TOOL:
             calls = {call.id: call for call in items[at - 1].tool_calls} if at else {}
+            ids = _call_ids(items, at - 1, quirks) if at else {}
             return [
-                _function_response(result, calls.get(result.call_id), quirks)
+                _function_response(result, calls.get(result.call_id), ids.get(result.call_id))
                 for result in item.tool_results
             ]
         case ItemKind.ASSISTANT:
-            return list(_assistant(item, quirks, target))
+            return list(_assistant(item, _call_ids(items, at, quirks), quirks, target))
         case _:
             return list(_content(item.parts))
 
@@ -80,7 +82,9 @@ def encode_instructions(items: Iterable[Item]) -> list[wire.Part]:
     return [part for item in instructions for part in _content(item.parts)]
 
 
-def _assistant(item: Item, quirks: Quirks, target: Target) -> Iterator[wire.AnyPart]:
+def _assistant(
+    item: Item, ids: Mapping[ToolCallId, str | None], quirks: Quirks, target: Target
+) -> Iterator[wire.AnyPart]:
     origin = item.provenance
     same_model = origin is not None and origin.same_model(target.provider, target.api, target.model)
     signature = quirks.imported_call_signature or None
@@ -90,7 +94,7 @@ def _assistant(item: Item, quirks: Quirks, target: Target) -> Iterator[wire.AnyP
         match part:
             case ToolCall():
                 # The vendor looks for a signature only on the first call of a turn.
-                yield _call(part, signature, quirks)
+                yield _call(part, ids[part.id], signature)
                 signature = None
             case Custom(value=dict() as block):
                 # A signed part means nothing to another model.
@@ -102,20 +106,41 @@ def _assistant(item: Item, quirks: Quirks, target: Target) -> Iterator[wire.AnyP
                 yield from _content_part(part)
 
 
-def _call(call: ToolCall, signature: str | None, quirks: Quirks) -> wire.Part:
-    function = wire.FunctionCall(_call_id(call, quirks), call.name, call.input)
+def _call(call: ToolCall, call_id: str | None, signature: str | None) -> wire.Part:
+    function = wire.FunctionCall(call_id, call.name, call.input)
     return wire.Part(function_call=function, thought_signature=_signature(call) or signature)
 
 
-def _call_id(call: ToolCall, quirks: Quirks) -> str | None:
-    """The id that the vendor gave the call; our own ids are sent only where quirks ask for them."""
+def _call_ids(items: Sequence[Item], at: int, quirks: Quirks) -> dict[ToolCallId, str | None]:
+    """The ids under which the calls of an item are sent; no two calls have the same.
+
+    The vendor's id is sent where it gave one, our own only where quirks ask for it. Where the
+    vendor gave one id to several calls, the first has it, and the others have their own.
+    """
+    calls = items[at].tool_calls
+    ids: dict[ToolCallId, str | None] = {}
+    earlier: set[str] = set()
+    if any(CALL_ID_KEY in call.metadata for call in calls):
+        earlier = {_vendors_id(call) or "" for item in items[:at] for call in item.tool_calls}
+    for call in calls:
+        vendors_id = _vendors_id(call)
+        if vendors_id is None:
+            ids[call.id] = call.id if quirks.call_ids else None
+            continue
+        sent: str = vendors_id
+        while sent in earlier:
+            sent = call.id if sent != call.id and call.id not in earlier else f"{sent}_"
+        earlier.add(sent)
+        ids[call.id] = sent
+    return ids
+
+
+def _vendors_id(call: ToolCall) -> str | None:
     vendors_id = call.metadata.get(CALL_ID_KEY)
-    if isinstance(vendors_id, str):
-        return vendors_id
-    return call.id if quirks.call_ids else None
+    return vendors_id if isinstance(vendors_id, str) else None
 
 
-def _function_response(result: ToolResult, call: ToolCall | None, quirks: Quirks) -> wire.Part:
+def _function_response(result: ToolResult, call: ToolCall | None, call_id: str | None) -> wire.Part:
     text, media = _output(result.output)
     value: JsonValue = text
     if isinstance(result.output, StructuredOutput):
@@ -125,7 +150,7 @@ def _function_response(result: ToolResult, call: ToolCall | None, quirks: Quirks
         response = {"error" if result.is_error else "output": value}
     return wire.Part(
         function_response=wire.FunctionResponse(
-            None if call is None else _call_id(call, quirks),
+            call_id,
             "unknown_tool" if call is None else call.name,
             response,
             media or None,

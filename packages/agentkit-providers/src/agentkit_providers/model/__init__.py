@@ -4,12 +4,13 @@
     response = await model.complete(ModelRequest(model=model.name, items=[Item.user("Hi")]))
 
 A model can be used on its own, and it implements the model ports of agentkit-loop, with an event
-loop and without one. `FailureClassifier` and `ServiceTierReader` describe what a projection may
-have besides the methods that it must have.
+loop and without one. `FailureClassifier`, `PendingReader` and `ServiceTierReader` describe what a
+projection may have besides the methods that it must have.
 """
 
 from agentkit_providers.model._optional_members import (
     FailureClassifier,
+    PendingReader,
     ServiceTierReader,
 )
 from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
@@ -18,5 +19,6 @@ __all__ = [
     "BlockingHttpSession",
     "FailureClassifier",
     "HttpSession",
+    "PendingReader",
     "ServiceTierReader",
 ]

@@ -26,6 +26,7 @@ from agentkit_providers.model._headers import (
 )
 from agentkit_providers.model._optional_members import (
     FailureClassifier,
+    PendingReader,
     ServiceTierReader,
 )
 from agentkit_providers.model._urls import is_base_url, join_url, without_end_slash
@@ -164,6 +165,10 @@ class CallBuilder:
             from agentkit_providers.catalogue._window import WindowDecoder
 
             decoder = WindowDecoder(decoder, card.context_window)
+        if isinstance(projection, PendingReader):
+            from agentkit_providers.model._pending import PendingDecoder
+
+            decoder = PendingDecoder(decoder, projection.pending)
         return decoder
 
     def _classify(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderFailure:

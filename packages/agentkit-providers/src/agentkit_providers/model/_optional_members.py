@@ -48,3 +48,21 @@ class ServiceTierReader(Protocol):
             The vendor's word; None where the response does not say.
         """
         ...
+
+
+@runtime_checkable
+class PendingReader(Protocol):
+    """A projection whose responses may wait for something that this package does not do."""
+
+    def pending(self, metadata: MetadataMap) -> ProviderFailure | None:
+        """Say what a complete response waits for, as the failure that it is for the caller.
+
+        Without this method, complete responses are complete.
+
+        Args:
+            metadata: The metadata of the response's last event.
+
+        Returns:
+            The failure; None where nothing is awaited.
+        """
+        ...

@@ -89,8 +89,8 @@ class ResponseParts:
 
     @property
     def calls(self) -> list[ToolSlot]:
-        """The tool calls, in the order in which they began, without empty placeholders."""
-        return [slot for slot in self._tools.slots if not slot.is_empty]
+        """The tool calls, in the order in which they began, without fragments that have no name."""
+        return [slot for slot in self._tools.slots if slot.name]
 
     @property
     def has_calls(self) -> bool:
@@ -126,10 +126,13 @@ class ResponseParts:
         """Commit all open parts: the choice has ended."""
         self.finished = True
         self._close_run(out)
+        self._tools.join_nameless()
         for slot in self.calls:
             if not slot.begun:
                 self._begin_call(slot, out)
             self._grow_call(slot, REPLACEMENT if slot.surrogate else "", out)
+            for piece in slot.nameless:
+                self._grow_call(slot, piece, out)
             out.append(CommitPart(slot.completed_call(), slot.part_id))
 
     def _append(self, run: _Run, text: str, out: list[ModelEvent]) -> None:

@@ -10,6 +10,9 @@ two, or send no id at all. So these rules hold, in this order:
     no index, a known id      that call
     no index, a name          a new call, unless it only repeats the name of the open call
     no index, no name         the open call
+
+A call without a name cannot be run. So fragments that never get a name, although their index or id
+is new, belong to the call before them.
 """
 
 from __future__ import annotations
@@ -29,8 +32,8 @@ class ToolSlot:
     """One call while it grows."""
 
     __slots__ = (
-        "arguments", "begun", "extra_content", "id", "name", "number", "part_id", "surrogate",
-        "wire_id",
+        "arguments", "begun", "extra_content", "id", "name", "nameless", "number", "part_id",
+        "surrogate", "wire_id",
     )  # fmt: skip
 
     def __init__(self, part_id: PartId, number: int) -> None:
@@ -43,6 +46,8 @@ class ToolSlot:
         """The first half of a surrogate pair at the end of the last piece of the arguments."""
         self.name = ""
         self.arguments: list[str] = []
+        self.nameless: list[str] = []
+        """Arguments that came after these, in fragments of their own without a name."""
         self.extra_content: Any = None
         self.begun = False
         """Whether a delta has begun the call; before that, its name may still grow."""
@@ -51,11 +56,6 @@ class ToolSlot:
     def text(self) -> str:
         """The arguments so far."""
         return "".join(self.arguments)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the call is a placeholder, without id, name and arguments."""
-        return not (self.wire_id or self.name or self.text.strip())
 
     @property
     def is_whole(self) -> bool:
@@ -138,6 +138,19 @@ class ToolSlots:
         if fragment.extra_content is not None:
             slot.extra_content = merge_extra_content(slot.extra_content, fragment.extra_content)
         return slot, arguments
+
+    def join_nameless(self) -> None:
+        """Give what came without a name to the call before it: the response has ended."""
+        named = None
+        for slot in self.slots:
+            if slot.name:
+                named = slot
+            elif named is not None:
+                named.nameless += slot.arguments
+                if slot.extra_content is not None:
+                    named.extra_content = merge_extra_content(
+                        named.extra_content, slot.extra_content
+                    )
 
     def may_begin(self, slot: ToolSlot) -> bool:
         """Whether a call can begin: it has a name, which is not a piece of a longer one."""

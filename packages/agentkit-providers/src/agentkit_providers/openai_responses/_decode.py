@@ -26,14 +26,17 @@ from agentkit_providers.failures._stream_failures import cut_off, empty_response
 from agentkit_providers.openai_responses._decode_parts import ResponseParts
 from agentkit_providers.openai_responses._event_handlers import HANDLERS
 from agentkit_providers.openai_responses._finish import (
+    awaited_item,
     error_event_failure,
     failed_finish,
     finish_reason,
+    is_growing,
 )
-from agentkit_providers.openai_responses._metadata_keys import API, FINISH_REASONS_KEY
+from agentkit_providers.openai_responses._metadata_keys import API, AWAITED_KEY, FINISH_REASONS_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
 from agentkit_providers.openai_responses._usage import parse_usage
 from agentkit_providers.openai_responses._wire_events import (
+    BEGINNINGS,
     EVENT,
     STATUS_OF,
     TEXT_DELTA,
@@ -76,9 +79,12 @@ class OpenAIResponsesDecoder(BodyDecoder):
                 event = self._read_odd(payload, Event, out)
             if event is None:
                 pass
-            elif event.type == TEXT_DELTA and self._is_flowing and type(event.delta) is str:
-                parts.take_text(event.output_index, event.content_index, event.delta, out)
-            else:
+            elif not (
+                event.type == TEXT_DELTA
+                and self._is_flowing
+                and type(event.delta) is str
+                and parts.grow_text(event.output_index, event.content_index, event.delta, out)
+            ):
                 self._take(event, payload, out)
             if self._ended:
                 return
@@ -125,7 +131,7 @@ class OpenAIResponsesDecoder(BodyDecoder):
             self._error = error_event_failure(read_leniently(payload))
             self._is_flowing = False
             return
-        if event.response is not None:
+        if event.response is not None and (kind in STATUS_OF or kind in BEGINNINGS):
             self._start(event.response, out)
             if kind in STATUS_OF:
                 self._end(event.response, STATUS_OF[kind], out)
@@ -190,7 +196,12 @@ class OpenAIResponsesDecoder(BodyDecoder):
         detail = incomplete.get("reason") if isinstance(incomplete, dict) else None
         detail = detail if isinstance(detail, str) else ""
         self._ended = True
-        reason = finish_reason(status, detail, calls=parts.has_calls, refused=parts.refused)
+        item = awaited_item(parts.raw_items)
+        awaited = status if is_growing(status) else item
+        if awaited is not None:
+            self._metadata[AWAITED_KEY] = awaited
+        calls = parts.has_calls or item is not None
+        reason = finish_reason(status, detail, calls=calls, refused=parts.refused)
         words = (detail, status) if detail else (status,)
         out.append(ResponseFinished(reason, words, self._metadata))
 

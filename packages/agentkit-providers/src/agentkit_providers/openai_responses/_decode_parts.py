@@ -7,7 +7,7 @@ the item is done, because only then all of it is known. Items may grow side by s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,6 +19,10 @@ from agentkit_providers.openai_responses._growing_parts import (
     CUSTOM_INPUT_START,
     GrowingPart,
     OutputItem,
+    lacks_secret,
+    refusal_mark,
+    streamed_as,
+    with_secret,
 )
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
@@ -59,6 +63,18 @@ class ResponseParts:
         self._call_ids: set[str] = set()
         self._waits_for_secrets = waits_for_secrets
         self._without_secret: list[OutputItem] = []
+        self._announced = False  # whether the server says which items there are
+
+    def grow_text(
+        self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
+    ) -> bool:
+        """Take more of a text that has begun; return whether there is one. Nearly all events do."""
+        growing = self._texts.get((index, at))
+        if growing is None or self.has_surrogates:
+            return False
+        growing.pieces.append(text)
+        out.append(AppendText(growing.part_id, text))
+        return True
 
     def take_text(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
@@ -67,11 +83,7 @@ class ResponseParts:
         growing = self._texts.get((index, at))
         if growing is None:
             growing = self._texts[index, at] = self._text_at(index, at, {}, out)
-        if self.has_surrogates:
-            growing.grow(text, out, has_surrogates=True)
-        else:
-            growing.pieces.append(text)
-            out.append(AppendText(growing.part_id, text))
+        growing.grow(text, out, has_surrogates=self.has_surrogates)
 
     def take_refusal(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
@@ -127,6 +139,7 @@ class ResponseParts:
 
     def begin_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         """Take an item that begins."""
+        self._announced = True
         if index is None:
             index = self._last_index + 1 if self._items else 0
         item = self._open(index, str(raw.get("type") or "message"))
@@ -146,7 +159,7 @@ class ResponseParts:
         if index is None:
             index = next((item.index for item in self._all if not item.done), len(self._all))
         item = self._open(index, str(raw.get("type") or "message"))
-        if self._waits_for_secrets and item.type == "reasoning" and _lacks_secret(raw):
+        if self._waits_for_secrets and item.type == "reasoning" and lacks_secret(raw):
             item.done, item.raw = True, raw
             self._without_secret.append(item)
             if not item.parts:
@@ -164,7 +177,7 @@ class ResponseParts:
         """
         items = [raw for raw in list_or_empty(output) if isinstance(raw, dict)]
         for item in self._without_secret:
-            self._finish(item, _with_secret(item, items), out)
+            self._finish(item, with_secret(item, items), out)
         known_ids = {text_or_empty(item.raw.get("id")) for item in self._all if item.done} - {""}
         missing = len(items) - sum(item.done for item in self._all)
         for index, raw in enumerate(items):
@@ -178,6 +191,24 @@ class ResponseParts:
             if not item.done:
                 item.done = True
                 self._commit_rest(item, {}, out)
+
+    @property
+    def raw_items(self) -> list[Mapping[str, Any]]:
+        """The output items as they came, in their order."""
+        return [{**item.raw, "type": item.type} for item in self._all]
+
+    def expects(self, index: int | None, kind: str) -> bool:
+        """Whether a delta can belong to an item of this type.
+
+        Once the server has announced an item, deltas for an index where none began belong to
+        nothing, nor do those for an item that is done. A server that announces none is believed.
+        """
+        at = self._last_index if index is None else index
+        here = [item for item in self._all if item.index == at]
+        if not here:
+            return not self._announced
+        same = [item for item in here if item.type == kind]
+        return not same or any(not item.done for item in same)
 
     def _finish(self, item: OutputItem, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         item.done, item.raw = True, raw
@@ -244,6 +275,8 @@ class ResponseParts:
     def _finish_call(
         self, item: OutputItem, raw: Mapping[str, Any], place: MetadataMap, out: list[ModelEvent]
     ) -> None:
+        if not item.parts and not text_or_empty(raw.get("name")):
+            return  # a call that cannot be run
         growing = item.parts.get(0) or self._begin_call(item, raw, out)
         begun = growing.part
         if not isinstance(begun, ToolCall):
@@ -260,10 +293,10 @@ class ResponseParts:
         match part:
             case Text(text=text):
                 self.refused = self.refused or REFUSAL_KEY in part.metadata
-                key = _streamed_as(item, at, part)
+                key = streamed_as(item, at, part)
                 growing = item.parts.get(key)
                 if growing is None:
-                    growing = self._begin(item, key, Text("", metadata=_refusal_mark(part)), out)
+                    growing = self._begin(item, key, Text("", metadata=refusal_mark(part)), out)
                 growing.grow_to(text, out)
                 if growing.annotations and ANNOTATIONS_KEY not in part.metadata:
                     annotations = {ANNOTATIONS_KEY: growing.annotations}
@@ -293,31 +326,3 @@ class ResponseParts:
             self._commit(item, key, growing.close(text_metadata, out), out)
         for text_key in [key for key in self._texts if key[0] in (item.index, None)]:
             del self._texts[text_key]
-
-
-def _streamed_as(item: OutputItem, at: int, part: Text) -> int:
-    """Find under which key a text of a complete item was streamed; some servers count from 1."""
-    open_parts, mark = item.parts, _refusal_mark(part)
-    if at in open_parts and _refusal_mark(open_parts[at].part) == mark:
-        return at
-    for key, growing in open_parts.items():
-        if part.text.startswith(growing.text) and _refusal_mark(growing.part) == mark:
-            return key
-    return max((*open_parts, at - 1)) + 1
-
-
-def _lacks_secret(raw: Mapping[str, Any]) -> bool:
-    """Whether a reasoning item has an id, but neither encrypted nor readable content."""
-    return bool(raw.get("id")) and not (raw.get("encrypted_content") or raw.get("content"))
-
-
-def _with_secret(item: OutputItem, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """A reasoning item with the encrypted content that the last event has for it, if any."""
-    by_index = items[item.index] if 0 <= item.index < len(items) else {}
-    same = next((raw for raw in items if raw.get("id") == item.raw["id"]), by_index)
-    secret = same.get("encrypted_content") if same.get("type") == "reasoning" else None
-    return {**item.raw, "encrypted_content": secret} if secret else item.raw
-
-
-def _refusal_mark(part: Part) -> MetadataMap:
-    return {REFUSAL_KEY: True} if REFUSAL_KEY in part.metadata else {}

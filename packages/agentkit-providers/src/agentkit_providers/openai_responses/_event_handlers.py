@@ -62,18 +62,31 @@ def _item_done(parts: ResponseParts, event: Event, out: list[ModelEvent]) -> Non
         parts.finish_item(event.output_index, event.item, out)
 
 
-HANDLERS: Final[Mapping[str, Callable[[ResponseParts, Event, list[ModelEvent]], None]]] = {
+Handler = Callable[[ResponseParts, Event, list[ModelEvent]], None]
+
+
+def _of(kind: str, handle: Handler) -> Handler:
+    """The handler for deltas of one type of item; it passes over those that belong to nothing."""
+
+    def take(parts: ResponseParts, event: Event, out: list[ModelEvent]) -> None:
+        if parts.expects(event.output_index, kind):
+            handle(parts, event, out)
+
+    return take
+
+
+HANDLERS: Final[Mapping[str, Handler]] = {
     "response.output_item.added": _item_added,
     "response.output_item.done": _item_done,
-    TEXT_DELTA: _text,
-    "response.output_text.done": _text_done,
-    "response.output_text.annotation.added": _annotation,
-    "response.refusal.delta": _refusal,
-    "response.reasoning_summary_text.delta": _reasoning,
-    "response.reasoning_text.delta": _reasoning,
-    "response.reasoning.delta": _reasoning,
-    "response.function_call_arguments.delta": _arguments,
-    "response.function_call_arguments.done": _arguments_done,
-    "response.custom_tool_call_input.delta": _input,
+    TEXT_DELTA: _of("message", _text),
+    "response.output_text.done": _of("message", _text_done),
+    "response.output_text.annotation.added": _of("message", _annotation),
+    "response.refusal.delta": _of("message", _refusal),
+    "response.reasoning_summary_text.delta": _of("reasoning", _reasoning),
+    "response.reasoning_text.delta": _of("reasoning", _reasoning),
+    "response.reasoning.delta": _of("reasoning", _reasoning),
+    "response.function_call_arguments.delta": _of("function_call", _arguments),
+    "response.function_call_arguments.done": _of("function_call", _arguments_done),
+    "response.custom_tool_call_input.delta": _of("custom_tool_call", _input),
 }
 """Types of events to what they do to the parts."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core import MetadataMap, Part, Reasoning, Text, ToolCall
 from agentkit_core.provider import AppendText, ModelEvent, PartId, complete_call
 from agentkit_providers._protocol_kit._lenient_values import REPLACEMENT, join_surrogates
+from agentkit_providers.openai_responses._metadata_keys import REFUSAL_KEY
 
 CUSTOM_INPUT_START: Final = '{"input":"'
 """How the arguments of a custom tool's call begin; on the wire their input is free text."""
@@ -109,3 +110,32 @@ class OutputItem:
         """Arguments of a call that has not begun because its name is not known yet."""
         self.done = False
         """Whether the complete item has come."""
+
+
+def streamed_as(item: OutputItem, at: int, part: Text) -> int:
+    """Find under which key a text of a complete item was streamed; some servers count from 1."""
+    open_parts, mark = item.parts, refusal_mark(part)
+    if at in open_parts and refusal_mark(open_parts[at].part) == mark:
+        return at
+    for key, growing in open_parts.items():
+        if part.text.startswith(growing.text) and refusal_mark(growing.part) == mark:
+            return key
+    return max((*open_parts, at - 1)) + 1
+
+
+def lacks_secret(raw: Mapping[str, Any]) -> bool:
+    """Whether a reasoning item has an id, but neither encrypted nor readable content."""
+    return bool(raw.get("id")) and not (raw.get("encrypted_content") or raw.get("content"))
+
+
+def with_secret(item: OutputItem, items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A reasoning item with the encrypted content that the last event has for it, if any."""
+    by_index = items[item.index] if 0 <= item.index < len(items) else {}
+    same = next((raw for raw in items if raw.get("id") == item.raw["id"]), by_index)
+    secret = same.get("encrypted_content") if same.get("type") == "reasoning" else None
+    return {**item.raw, "encrypted_content": secret} if secret else item.raw
+
+
+def refusal_mark(part: Part) -> MetadataMap:
+    """The metadata that marks a refusal; empty for other parts."""
+    return {REFUSAL_KEY: True} if REFUSAL_KEY in part.metadata else {}

@@ -42,3 +42,6 @@ CONTENT_PREFIX: Final = "openai_responses.content."
 """The prefix of the kinds of custom parts that are pieces of a message, not items."""
 CHANGES_KEY: Final = "openai_responses.changes"
 """What else is not sent as asked, in the form of `agentkit_core.provider.RequestChange`."""
+AWAITED_KEY: Final = f"{API}.awaited"
+"""On an item: what the response waits for: the type of an output item that the client must run or
+answer, such as `mcp_approval_request`, or the status of a response that is not there yet."""

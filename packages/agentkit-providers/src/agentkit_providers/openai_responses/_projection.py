@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentkit_core import ItemKind, Modality, ModelRequest
+from agentkit_core import ItemKind, MetadataMap, Modality, ModelRequest, ProviderFailure
 from agentkit_core.provider import ReasoningRule, RequestEncoder, ResponseDecoder, Target, ToolMedia
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.openai_responses._decode import OpenAIResponsesDecoder
 from agentkit_providers.openai_responses._encode import OpenAIResponsesEncoder
-from agentkit_providers.openai_responses._metadata_keys import API, ITEM_KEY
+from agentkit_providers.openai_responses._finish import pending_failure
+from agentkit_providers.openai_responses._metadata_keys import API, AWAITED_KEY, ITEM_KEY
 from agentkit_providers.openai_responses._quirks import Quirks, ReasoningReplay
 
 _KINDS: Final = frozenset({ItemKind.SYSTEM, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL})
@@ -58,3 +59,12 @@ class OpenAIResponses(VendorProjection[Quirks]):
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the response to this request, streamed or whole."""
         return OpenAIResponsesDecoder(request, self.provider, self.quirks)
+
+    def pending(self, metadata: MetadataMap) -> ProviderFailure | None:
+        """Say what a response waits for; see `PendingReader` of `agentkit_providers.model`.
+
+        Args:
+            metadata: The metadata of the response's last event.
+        """
+        awaited = metadata.get(AWAITED_KEY)
+        return pending_failure(awaited) if isinstance(awaited, str) else None

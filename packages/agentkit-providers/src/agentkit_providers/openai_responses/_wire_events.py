@@ -80,5 +80,8 @@ STATUS_OF: Final = {
 }
 """Types of the events that end a response, and the status that each stands for."""
 
+BEGINNINGS: Final = frozenset({"response.created", "response.in_progress", "response.queued"})
+"""Types of the events that hold the response as it begins."""
+
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
 """Statuses of a response that is still growing."""
