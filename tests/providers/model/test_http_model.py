@@ -1,5 +1,6 @@
 import logging
 import pickle
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable
@@ -490,3 +491,24 @@ def test_asking_takes_an_items_list_and_options(serve: Serve) -> None:
     )
 
     assert server.requests[0].json["max_tokens"] == 7
+
+
+def test_vp37_a_package_without_metadata_works(serve: Serve, ask: Ask) -> None:
+    # A frozen program, a zip file or a vendored folder has no *.dist-info.
+    code = (
+        "import importlib.metadata as metadata, sys\n"
+        "def missing(name): raise metadata.PackageNotFoundError(name)\n"
+        "metadata.version = metadata.distribution = missing\n"
+        "from agentkit_core import Item, ModelRequest\n"
+        "from agentkit_loop import Agent\n"
+        "from agentkit_providers import connect\n"
+        "import agentkit_tools_core, agentkit_reporting\n"
+        "model = connect('compatible:m', base_url=sys.argv[1])\n"
+        "print(Agent(model=model).run_blocking('hi').text)\n"
+    )
+    server = serve([openai_chat.text("works")])
+    done = subprocess.run(
+        [sys.executable, "-c", code, server.url], capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.stderr) == ("works\n", "")

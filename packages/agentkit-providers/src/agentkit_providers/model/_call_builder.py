@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -35,6 +35,9 @@ from agentkit_providers.vendors._endpoint import Endpoint
 if TYPE_CHECKING:
     from agentkit_providers.transport._call import Call
 
+MAX_RESPONSE_BYTES: Final = 64 * 1024 * 1024
+"""How long the body of a response may be, unless the caller says otherwise."""
+
 Encode = Callable[[ModelRequest], WireRequest]
 """Writes a request."""
 
@@ -63,6 +66,7 @@ class CallBuilder:
         base_url: Replaces the endpoint's; None keeps it.
         headers: Headers that win over all others, the key's included; None removes one.
         card: What is known of the model; None for nothing.
+        max_response_bytes: How long the body of a response may be, once it is decompressed.
 
     Raises:
         MissingBaseUrl: There is no base URL, or it is not valid.
@@ -78,10 +82,12 @@ class CallBuilder:
         base_url: str | None,
         headers: Mapping[str, str | None] | None,
         card: ModelCard | None,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
     ) -> None:
         self.endpoint = endpoint
         self.projection = projection
         self.card = card
+        self._max_response_bytes = max_response_bytes
         self.base_url = without_end_slash(base_url or endpoint.base_url)
         if not is_base_url(self.base_url):
             raise MissingBaseUrl(endpoint.name, self.base_url)
@@ -148,6 +154,7 @@ class CallBuilder:
             classify=self._classify,
             metadata=wire.metadata,
             secrets=secrets,
+            max_response_bytes=self._max_response_bytes,
         )
 
     def decoder(self, request: ModelRequest) -> ResponseDecoder:
@@ -196,6 +203,9 @@ class CallBuilder:
 
 @lru_cache(maxsize=1)
 def _user_agent() -> str:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return f"agentkit/{version('agentkit-providers')}"
+    try:
+        return f"agentkit/{version('agentkit-providers')}"
+    except PackageNotFoundError:
+        return "agentkit"  # frozen programs, zip files and vendored folders have no metadata

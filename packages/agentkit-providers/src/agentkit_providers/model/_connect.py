@@ -11,6 +11,7 @@ from agentkit_core import AgentkitError
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.endpoints import Registry, default_registry
 from agentkit_providers.model._auth import KeySource
+from agentkit_providers.model._call_builder import MAX_RESPONSE_BYTES
 from agentkit_providers.model._http_model import HttpModel
 from agentkit_providers.vendors._endpoint import Endpoint
 
@@ -43,6 +44,7 @@ def connect(
     registry: Registry = default_registry,
     card: ModelCard | None = None,
     catalogue: Catalogue | None = None,
+    max_response_bytes: int = MAX_RESPONSE_BYTES,
 ) -> HttpModel:
     """Make a model from its name. Nothing is sent and no key is read before the first request.
 
@@ -60,6 +62,8 @@ def connect(
         card: What is known of the model: thinking levels, media, limits, prices. None looks in the
             catalogue; of an unknown model nothing is assumed.
         catalogue: Where cards are looked up; None is the catalogue that comes with this package.
+        max_response_bytes: How long the body of a response may be, once it is decompressed; a
+            longer one is a failure of the kind `protocol`.
 
     Raises:
         BadModelName: The name is not of the form `<provider>:<model>`.
@@ -86,6 +90,7 @@ def connect(
         headers=headers,
         client=client,
         card=card,
+        max_response_bytes=max_response_bytes,
     )
 
 

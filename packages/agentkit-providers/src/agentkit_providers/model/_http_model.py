@@ -15,7 +15,7 @@ from agentkit_core.provider import ModelEvent, Projection, ResponseFold
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.model._attempt import OnRetry
 from agentkit_providers.model._auth import KeySource
-from agentkit_providers.model._call_builder import CallBuilder, Encode
+from agentkit_providers.model._call_builder import MAX_RESPONSE_BYTES, CallBuilder, Encode
 from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
 from agentkit_providers.vendors._endpoint import Endpoint
 
@@ -41,6 +41,8 @@ class HttpModel:
         client: The caller's own `httpx.AsyncClient` or `httpx.Client`, used for the calls of its
             kind and never closed here. None uses a shared client for each event loop, and one for
             blocking calls.
+        max_response_bytes: How long the body of a response may be, once it is decompressed; a
+            longer one is a failure of the kind `protocol`.
         card: What is known of the model. With its prices, responses say what they cost; a price
             that the provider reports itself is kept.
 
@@ -60,6 +62,7 @@ class HttpModel:
         headers: Mapping[str, str | None] | None = None,
         client: httpx.AsyncClient | httpx.Client | None = None,
         card: ModelCard | None = None,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
     ) -> None:
         self._name = model
         self._calls = CallBuilder(
@@ -69,6 +72,7 @@ class HttpModel:
             base_url=base_url,
             headers=headers,
             card=card,
+            max_response_bytes=max_response_bytes,
         )
         self._client: Any = client
 

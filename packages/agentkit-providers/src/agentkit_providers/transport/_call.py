@@ -23,6 +23,7 @@ class Call:
             and its body, which is cut where it is long.
         metadata: What the encoder decided; goes into the metadata of the last event.
         secrets: Values that no failure may show.
+        max_response_bytes: How long the body of the response may be, once it is decompressed.
     """
 
     __slots__ = (
@@ -30,6 +31,7 @@ class Call:
         "classify",
         "decoder",
         "headers",
+        "max_response_bytes",
         "metadata",
         "method",
         "secrets",
@@ -51,6 +53,7 @@ class Call:
         classify: Callable[[int, Mapping[str, str], bytes], ProviderFailure],
         metadata: MetadataMap,
         secrets: tuple[str, ...],
+        max_response_bytes: int,
     ) -> None:
         self.method = method
         self.url = url
@@ -62,3 +65,4 @@ class Call:
         self.classify = classify
         self.metadata = metadata
         self.secrets = secrets
+        self.max_response_bytes = max_response_bytes

@@ -6,9 +6,7 @@ goes wrong on the network becomes the last event of the response.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -29,6 +27,7 @@ from agentkit_providers.failures._redact import REDACTED, redact_failure, redact
 from agentkit_providers.failures._stream_failures import cut_off
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._connection_trace import ConnectionTrace
+from agentkit_providers.transport._decompression import Decompression, UnreadableCoding
 from agentkit_providers.transport._network_errors import (
     is_closed_connection,
     is_connect_error,
@@ -47,7 +46,6 @@ that was read to its end leaves a connection that can be used again."""
 MAX_SENDS: Final = 4
 """How often a request is sent at most, when connections turn out to be closed."""
 
-_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 _NOT_CONTENT: Final = frozenset({ResponseStarted, UsageReported, ResponseFinished, ResponseFailed})
 
 Events = tuple[ModelEvent, ...]
@@ -64,9 +62,10 @@ class Reading:
     def __init__(self, call: Call, now: float) -> None:
         self._call = call
         self._decoder: ResponseDecoder | None = None
-        self._feed: Callable[[bytes], Events]
         self._request_id: str | None = None
-        self._inflate: zlib._Decompress | None = None
+        self._codings: Decompression | None = None  # None where the body has no coding
+        self._unreadable: UnreadableCoding | None = None
+        self._size = 0  # of the body, decompressed
         self._has_content = False
         self._has_head = False
         self.ended = False
@@ -91,8 +90,11 @@ class Reading:
         self._request_id = next(
             (headers[name] for name in REQUEST_ID_HEADERS if name in headers), None
         )
-        if headers.get("content-encoding", "identity").lower() != "identity":
-            self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
+        try:
+            codings = Decompression(headers.get("content-encoding", ""))
+            self._codings = codings if codings.is_needed else None
+        except UnreadableCoding as error:
+            self._unreadable = error
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if not 200 <= status < 300 or kind == "text/html":
             return False
@@ -102,7 +104,6 @@ class Reading:
         )
         self.limits.take_body(streamed=streamed)
         self._decoder = self._call.decoder(streamed)
-        self._feed = self._inflating(self._decoder)
         return True
 
     def feed(self, chunk: bytes, now: float = 0.0) -> Events:
@@ -115,7 +116,16 @@ class Reading:
         Returns:
             The events that the bytes complete; often none.
         """
-        events = self._feed(chunk)
+        decoder, size = self._decoder, self._size + len(chunk)
+        if decoder is None:
+            return ()
+        if self._codings is not None or self._unreadable is not None:
+            events = self._feed_coded(chunk, decoder)
+        elif size > self._call.max_response_bytes:
+            events = self._too_long()
+        else:
+            self._size = size
+            events = decoder.feed(chunk)
         if not events:
             return events
         last = type(events[-1])
@@ -127,25 +137,39 @@ class Reading:
             self.limits.take_content(now)
         return events
 
-    def _inflating(self, decoder: ResponseDecoder) -> Callable[[bytes], Events]:
-        inflate = self._inflate
-        if inflate is None:
-            return decoder.feed
+    def _feed_coded(self, chunk: bytes, decoder: ResponseDecoder) -> Events:
+        """Feed bytes of a body that is compressed, piece by piece."""
+        events: list[ModelEvent] = []
+        try:
+            if self._unreadable is not None:
+                raise self._unreadable
+            for piece in () if self._codings is None else self._codings.pieces(chunk):
+                self._size += len(piece)
+                if self._size > self._call.max_response_bytes:
+                    events += self._too_long()
+                else:
+                    events += decoder.feed(piece)
+                if events and isinstance(events[-1], ResponseFinished | ResponseFailed):
+                    break
+        except UnreadableCoding as error:
+            message = f"the response of {self._host()} cannot be decompressed: {error}"
+            failure = ProviderFailure(kind=FailureKind.PROTOCOL, message=message)
+            events.append(ResponseFailed(failure))
+        return tuple(events)
 
-        def feed(chunk: bytes) -> Events:
-            try:
-                return decoder.feed(inflate.decompress(chunk))
-            except zlib.error as error:
-                message = f"the response of {self._host()} is not valid gzip or zlib data: {error}"
-                failure = ProviderFailure(kind=FailureKind.PROTOCOL, message=message)
-                return (ResponseFailed(failure),)
-
-        return feed
+    def _too_long(self) -> Events:
+        limit = self._call.max_response_bytes
+        message = (
+            f"the response of {self._host()} is longer than {limit} bytes (max_response_bytes)"
+        )
+        return (ResponseFailed(ProviderFailure(kind=FailureKind.PROTOCOL, message=message)),)
 
     def finish(self) -> Events:
         """Take note that the body is over; return the remaining events, with the last one."""
         if self.ended:
             return ()
+        if self._unreadable is not None and self._decoder is not None:
+            return self._complete(self._feed_coded(b"", self._decoder))
         events = () if self._decoder is None else self._decoder.finish()
         if events and isinstance(events[-1], ResponseFinished | ResponseFailed):
             return self._complete(events)
@@ -169,13 +193,25 @@ class Reading:
                     status=status,
                 )
             )
-        if self._inflate is not None:
-            with suppress(zlib.error):
-                body = self._inflate.decompress(body, MAX_ERROR_BODY)
+        body = self._decompressed_error(body)
         # Redacted before the body is shortened, which could leave half a key.
         for secret in self._call.secrets:
             body = body.replace(secret.encode(), REDACTED.encode())
         return self._fail(self._call.classify(status, headers, body))
+
+    def _decompressed_error(self, body: bytes) -> bytes:
+        """The start of an error body, as far as its codings can be undone."""
+        if self._unreadable is not None:
+            return b""
+        start = b""
+        try:
+            for piece in (body,) if self._codings is None else self._codings.pieces(body):
+                start += piece
+                if len(start) >= MAX_ERROR_BODY:
+                    break
+        except UnreadableCoding:
+            return start or (body if body[:1] in (b"{", b"[") else b"")
+        return start[:MAX_ERROR_BODY]
 
     def end_with_timeout(self, limit: str) -> Events:
         """End a response for which a limit passed.
