@@ -127,13 +127,11 @@ def _fit_end(
         The items, and what their encoding depends on: a number where the thinking of the items from
         there on is left out, else None.
     """
-    thinks = options.thinks
     stripped_from: int | None = None
+    turn = open_turn(items)
     if ends_with_words(items):
-        items = _continued(draft, items, traits, thinks=thinks)
-    elif traits.has_budget and not thinks and (turn := open_turn(items)) is not None:
-        # "When thinking is disabled, an `assistant` message in the final position cannot contain
-        # `thinking`" (tailcallhq/forgecode#1853).
+        items = _continued(draft, items, options, traits)
+    elif turn is not None and options.thinking_is_off:
         without = [without_reasoning(items[at]) for at in turn]
         if any(new is not items[at] for new, at in zip(without, turn, strict=True)):
             stripped_from = turn.start
@@ -142,15 +140,18 @@ def _fit_end(
 
 
 def _continued(
-    draft: Draft, items: Sequence[Item], traits: MessagesTraits, *, thinks: bool
+    draft: Draft, items: Sequence[Item], options: MessagesOptions, traits: MessagesTraits
 ) -> Sequence[Item]:
     """Write the assistant's words at the end of a history so that the model goes on from them."""
     prefill = traits.quirks.prefill
     if prefill is None:
         prefill = traits.of_name.prefill
     last = items[-1]
-    if prefill and not thinks and isinstance(last.parts[-1], Text):
-        return [*items[:-1], without_trailing_space(without_reasoning(last))]
+    if prefill and not options.thinks and isinstance(last.parts[-1], Text):
+        # "When thinking is disabled, an `assistant` message in the final position cannot contain
+        # `thinking`" (tailcallhq/forgecode#1853); so too in an open turn.
+        last = without_reasoning(last) if options.thinking_is_off else last
+        return [*items[:-1], without_trailing_space(last)]
     draft.note("items", "assistant", "user", "the model goes on only from a user message")
     return [*items, GO_ON]
 

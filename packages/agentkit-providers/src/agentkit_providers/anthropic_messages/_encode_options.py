@@ -58,6 +58,7 @@ class MessagesOptions(EncodedOptions, frozen=True):
         tool_types: The types of the vendor's own tools among them.
         interleaved: Whether the model should think between calls and needs a beta for it.
         thinks: Whether the model is asked to think.
+        thinking_is_off: Whether a model with a thinking budget is told not to think.
         last_cacheable_tool: The index of the last tool that can bear a cache mark; None for none.
             A tool that loads late cannot (router-for-me/CLIProxyAPI#4561).
     """
@@ -67,6 +68,7 @@ class MessagesOptions(EncodedOptions, frozen=True):
     tool_types: tuple[str, ...]
     interleaved: bool
     thinks: bool
+    thinking_is_off: bool
     last_cacheable_tool: int | None
 
 
@@ -115,6 +117,7 @@ def encode_options(request: ModelRequest, items: Sequence[Item], quirks: Quirks)
         types,
         interleaved,
         thinking.is_on,
+        thinking.fields.get("thinking") == {"type": "disabled"},
         max(cacheable, default=None),
     )
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from agentkit_core import Item, ModelRequest, ThinkingLevel, to_json
 from agentkit_core.provider import Target, WireRequest
+from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
@@ -98,6 +99,8 @@ class OpenAIChatEncoder:
     ) -> tuple[Sequence[Item], list[Message]]:
         """Write a history that ends with the assistant's words as the vendor goes on from it."""
         how = self._quirks.continuation
+        if not goes_on_from_words(draft.request.model):
+            how = Continuation.USER_FOLLOWS
         if how is Continuation.SENT:
             return items, []
         if how is Continuation.USER_FOLLOWS:

@@ -11,8 +11,9 @@ from agentkit_providers._protocol_kit._answer_formats import (
     fit_format_with_tools,
     fit_strict_answer,
 )
+from agentkit_providers._protocol_kit._claude import claude_version, has_thinking_budget
 from agentkit_providers._protocol_kit._fitting import Draft, Rule
-from agentkit_providers._protocol_kit._model_traits import ModelTraits
+from agentkit_providers._protocol_kit._model_traits import ForcedCalls, ModelTraits
 from agentkit_providers._protocol_kit._option_rules import (
     fit_cache,
     fit_forced_call,
@@ -24,6 +25,7 @@ from agentkit_providers._protocol_kit._option_rules import (
 )
 from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers._protocol_kit._tool_rules import (
+    CLAUDE_NAMES,
     fit_strict_tools,
     fit_tool_schemas,
     fit_tools_of_history,
@@ -45,6 +47,7 @@ class ChatTraits(ModelTraits, frozen=True, kw_only=True):
 def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ChatTraits:
     """Read from a vendor's quirks what the model takes."""
     level_map = quirks.thinking_level_map
+    is_claude = claude_version(target.model) is not None
     silent = quirks.thinking_format is ThinkingFormat.NONE
     can_stop = not silent and supported_level(ThinkingLevel.OFF, level_map) is ThinkingLevel.OFF
     return ChatTraits(
@@ -54,11 +57,11 @@ def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ChatTr
         seed=quirks.supports_seed,
         parallel_calls=quirks.parallel_tools,
         max_output_tokens=quirks.max_output_tokens,
-        forced_calls=quirks.forced_calls,
+        forced_calls=ForcedCalls.NOT_THINKING if is_claude else quirks.forced_calls,
         thinks=quirks.thinks,
         can_stop_thinking=can_stop,
         strict_tools=quirks.supports_strict_mode,
-        property_names=quirks.property_names,
+        property_names=CLAUDE_NAMES if is_claude else None,
         typed_schemas=quirks.typed_schemas,
         tools_of_history=quirks.tools_with_history,
         history=history,
@@ -87,7 +90,7 @@ def _fit_effort_with_tools(draft: Draft, traits: ChatTraits) -> None:
 
 def _fit_open_turn(draft: Draft, traits: ChatTraits) -> None:
     asked = draft.options.thinking
-    if asked is None or asked is ThinkingLevel.OFF or not traits.quirks.thinking_opens_turn:
+    if asked is None or asked is ThinkingLevel.OFF or not has_thinking_budget(traits.target.model):
         return
     turn = open_turn(traits.history)
     if turn is None or thinks_from_its_start(turn, traits.history, traits.target):

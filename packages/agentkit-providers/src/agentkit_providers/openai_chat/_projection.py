@@ -6,6 +6,7 @@ from typing import Final
 
 from agentkit_core import ItemKind, Modality, ModelRequest
 from agentkit_core.provider import ReasoningRule, RequestEncoder, ResponseDecoder, Target, ToolMedia
+from agentkit_providers._protocol_kit._claude import claude_version
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
 from agentkit_providers.openai_chat._encode import OpenAIChatEncoder
@@ -53,7 +54,9 @@ class OpenAIChat(VendorProjection[Quirks]):
             signature_keys=(DETAILS_KEY,),
             consecutive_roles=not quirks.alternate_roles,
             first_user=quirks.alternate_roles,
-            late_system=quirks.late_system and not quirks.alternate_roles,
+            late_system=(
+                quirks.late_system and not quirks.alternate_roles and claude_version(model) is None
+            ),
             custom_kinds=frozenset(),
         )
 

@@ -64,7 +64,7 @@ class Continuation(StrEnum):
     PARTIAL = "partial"
     """With `partial: true` on the last message: Moonshot, Alibaba."""
     USER_FOLLOWS = "user_follows"
-    """With a user message after it: Claude from 4.6 on, DeepSeek, Perplexity."""
+    """With a user message after it: DeepSeek, Perplexity."""
 
 
 class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -101,18 +101,17 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
         cache_control: Whether Anthropic's cache marks (`cache_control` on text and tools) are
             understood. True: OpenRouter with Anthropic's models, LiteLLM.
         forced_calls: Whether the model can be made to call a tool. `not_thinking`: DeepSeek V4,
-            Moonshot, Alibaba, Anthropic's models.
+            Moonshot, Alibaba; Anthropic's models at any host.
         tools_with_history: Whether tools must be sent where the history has calls and the request
             no tools. True: LiteLLM before Anthropic's models.
-        property_names: A regular expression for the names of a tool's arguments; None for any
-            names. Anthropic's models: letters, digits, `_`, `.` and `-`, at most 64.
         typed_schemas: Whether each schema in a tool's schema must name its type. True: Moonshot.
         developer_role: Whether there is a role `developer`; else developer items are sent as
             system. False: all but OpenAI, Azure and OpenRouter's OpenAI models.
         late_system: Whether system messages may stand after the first user message; else they are
             sent as reminders in user messages. False: strict chat templates, Mistral, Perplexity,
-            MiniMax, and Anthropic's models, at which gateways move them to the front.
-        continuation: How a history is sent that ends with the assistant's words.
+            MiniMax; Anthropic's models, before which hosts move them to the front.
+        continuation: How a history is sent that ends with the assistant's words. Anthropic's models
+            from 4.6 on get a user message after them at any host.
         alternate_roles: Whether neighbouring messages of one role are merged. True: Mistral, Ollama
             and vLLM with strict chat templates, Perplexity.
         requires_tool_result_name: Whether tool messages carry the tool's `name`. True: old Mistral,
@@ -136,8 +135,6 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
         effort_with_tools: What becomes of the thinking level where the request has tools.
         thinks: Whether the model thinks where the request does not say so. True: DeepSeek V4,
             Kimi K2.5 and later.
-        thinking_opens_turn: Whether the model refuses to think in a tool turn that began without
-            thinking. True: Anthropic's models with a thinking budget, behind gateways.
         thinking_format: In which field of the request the vendor takes the thinking level.
         thinking_level_map: Another word for a level, or None for a level that the model does not
             have. The model has `xhigh` and `max` only if they are in the map. Groq's Qwen 3:
@@ -175,7 +172,6 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cache_control: bool = False
     forced_calls: ForcedCalls = ForcedCalls.ALWAYS
     tools_with_history: bool = False
-    property_names: str | None = None
     typed_schemas: bool = False
 
     # Which roles there are, and in what order.
@@ -201,7 +197,6 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     supports_reasoning_effort: bool = True
     effort_with_tools: EffortWithTools = EffortWithTools.SENT
     thinks: bool = False
-    thinking_opens_turn: bool = False
     thinking_level_map: dict[ThinkingLevel, str | None] = field(default_factory=dict)
     reasoning_field_out: str | None = None
     requires_reasoning_content_on_assistant: bool = False

@@ -13,6 +13,7 @@ from typing import Final
 
 from agentkit_core import Item, ModelRequest, to_json
 from agentkit_core.provider import Target, WireRequest
+from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
@@ -56,7 +57,7 @@ class OpenAIResponsesEncoder:
         items = self._history.update(request.items, target)
         self._history.set_settings(stored)
         draft = fit(request, traits_of(quirks, items, target), RULES)
-        if quirks.user_last and ends_with_words(items):
+        if ends_with_words(items) and not goes_on_from_words(request.model):
             draft.note("items", "assistant", "user", "the model goes on only from a user message")
             items = [*items, GO_ON]
         request = draft.request

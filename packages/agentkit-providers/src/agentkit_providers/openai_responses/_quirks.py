@@ -58,8 +58,6 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
             system. False: xAI and most local servers.
         late_system: Whether system and developer messages may stand after the first user message;
             else they are sent as reminders of the user. False: local servers with strict templates.
-        user_last: Whether the input must end with the user; then a user message follows the
-            assistant's last words. True: Claude from 4.6 on, behind gateways.
         assistant_text_in_list: Whether the text of an assistant message that has no id must stand
             in a list. True: llama.cpp, which reads plain text as a user's.
         item_ids: Whether the model's own items go back under their ids. False: gateways that look
@@ -107,7 +105,6 @@ class Quirks(Struct, frozen=True, kw_only=True, omit_defaults=True):
     # Which messages and items there are.
     developer_role: bool = True
     late_system: bool = True
-    user_last: bool = False
     assistant_text_in_list: bool = False
     item_ids: bool = True
     custom_items: bool = True

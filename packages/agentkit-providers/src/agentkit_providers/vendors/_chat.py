@@ -17,7 +17,6 @@ from agentkit_providers.vendors._model_families import (
     MODELS_OF_OPENAI,
     OPENAI,
     Models,
-    claude_models,
 )
 
 NOT_OPENAI: Final[Mapping[str, JsonValue]] = {
@@ -81,9 +80,7 @@ CHAT_VENDORS: Final = (
         media=["image", "audio"],
         models={
             "openai/*": {"developer_role": True},
-            **claude_models(
-                "anthropic/*", "anthropic/", {"developer_role": True, "cache_control": True}
-            ),
+            "anthropic/*": {"developer_role": True, "cache_control": True},
             "google/gemini-[12]*": {"json_with_tools": False},
             "deepseek/deepseek-v4*": {"forced_calls": "not_thinking", "thinks": True},
             "moonshotai/kimi-k[23]*": {"forced_calls": "not_thinking", "typed_schemas": True},
@@ -161,7 +158,7 @@ CHAT_VENDORS: Final = (
             "grok-[4-9]*": {"max_stop_sequences": 0},
             "grok-3-mini*": {"max_stop_sequences": 0},
             "grok-code*": {"max_stop_sequences": 0},
-            "*non-reasoning*": {"max_stop_sequences": None},
+            "*non-reasoning*": {"max_stop_sequences": None, "thinking_format": "none"},
             "grok-4.[3-9]*": {"supports_reasoning_effort": True},
         },
     ),
@@ -250,7 +247,7 @@ CHAT_VENDORS: Final = (
             "qwen3*": {"thinks": True},
             "qwq*": {"thinks": True, "thinking_level_map": {"off": None}},
             "*thinking*": {"thinks": True, "thinking_level_map": {"off": None}},
-            "*instruct*": {"thinks": False},
+            "*instruct*": {"thinks": False, "thinking_format": "none"},
             "deepseek-v4*": {"thinks": True},
             "kimi-k2.[5-9]*": {"thinks": True},
             "glm-*": {"thinks": True},
@@ -302,7 +299,6 @@ CHAT_VENDORS: Final = (
         reasoning_field_out="reasoning_details",
         cost_currency="USD",
         models={
-            **claude_models("anthropic/*", "anthropic/"),
             "google/gemini-[12]*": {"json_with_tools": False},
             "deepseek/deepseek-v4*": {"forced_calls": "not_thinking", "thinks": True},
         },

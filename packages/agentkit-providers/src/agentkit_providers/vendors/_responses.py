@@ -96,10 +96,6 @@ RESPONSES_VENDORS: Final = (
         api=OPENAI_RESPONSES,
         key_env=("OPENROUTER_API_KEY",),
         quirks={**_NOT_OPENAI, "cost_currency": "USD"},
-        models={
-            "anthropic/claude*": {"user_last": True},
-            "anthropic/claude-3*": {"user_last": False},
-        },
         catalogue="openrouter",
     ),
     _local("lmstudio-responses", "http://localhost:1234/v1"),

@@ -8,7 +8,7 @@ from typing import Final
 from agentkit_core import JsonValue
 from agentkit_providers.vendors._chat import NOT_OPENAI
 from agentkit_providers.vendors._endpoint import Endpoint
-from agentkit_providers.vendors._model_families import Models, claude_models
+from agentkit_providers.vendors._model_families import Models
 
 _LOCAL: Final[Mapping[str, JsonValue]] = {
     **NOT_OPENAI,
@@ -51,7 +51,7 @@ LOCAL_VENDORS: Final = (
         "LITELLM_API_KEY",
         late_system=True,
         tools_with_history=True,
-        models=claude_models("*claude*", "*", {"cache_control": True}),
+        models={"*claude*": {"cache_control": True}},
     ),
     # Any other server. No variable is read for it, so that no key goes to an unknown server.
     _local("compatible", ""),
