@@ -401,7 +401,7 @@ def test_every_recorded_answer_goes_back_as_it_came(shared: Path) -> None:
         if exchange["status"] >= 400 or "error" in exchange["expected"]:
             continue
         seen += 1
-        projection = corpus.PROTOCOLS["openai-responses"].projection(exchange)
+        projection = corpus.projection_of(exchange)
         events = corpus.events_of(exchange, projection, [corpus.body_of(exchange)])
         item = from_json(to_json(fold_response(events, strict=True).item), Item)
         history = (Item.user("q"), item, *results(item), Item.user("go on"))
