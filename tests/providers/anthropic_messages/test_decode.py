@@ -582,6 +582,15 @@ def test_u03_later_counts_replace_earlier_ones_and_null_changes_nothing() -> Non
     assert sum(isinstance(event, UsageReported) for event in events(again)) == 2
 
 
+def test_counts_of_the_beginning_alone_are_a_lower_bound() -> None:
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
+    body = stream(started({"input_tokens": 25, "output_tokens": 1}), said("a"), end, ended()[1])
+
+    usage = read(body).usage
+    assert usage.tokens == TokenUsage(input=25, output=1)
+    assert not usage.exact
+
+
 def test_u03_a_gateway_that_knows_no_counts_at_first_wipes_and_invents_nothing() -> None:
     nulls = dict.fromkeys(("input_tokens", "output_tokens", "cache_read_input_tokens"))
     body = stream(

@@ -99,7 +99,11 @@ class Projection(Protocol):
         ...
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the response to this request, streamed or not as it says."""
+        """Make a decoder for the response to this request, streamed or not as it says.
+
+        A tool call to which the provider gives no id gets one that no other call of the response
+        and of the request's history has.
+        """
         ...
 
 

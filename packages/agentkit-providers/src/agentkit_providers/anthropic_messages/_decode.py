@@ -63,7 +63,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
         self._model = request.model
         self._provider = provider
         self._quirks = quirks
-        self._parts = ResponseParts()
+        self._parts = ResponseParts(request.items)
         self._finish_words: list[str] = []  # the stop reasons
         self._report: dict[str, Any] = {}  # all usage reports, merged
         self._announced = False  # whether the server says which blocks there are

@@ -5,27 +5,35 @@ How each type of block grows is in `_blocks`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from agentkit_core import Item
 from agentkit_core.provider import ModelEvent, PartId
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
+from agentkit_providers._protocol_kit._response_call_ids import ResponseCallIds
 from agentkit_providers.anthropic_messages._blocks import Block, open_block
 
 
 class ResponseParts:
-    """Reads the blocks of one response."""
+    """Reads the blocks of one response.
 
-    def __init__(self) -> None:
+    Args:
+        history: The items of the request, whose call ids are not given to new calls.
+    """
+
+    def __init__(self, history: Sequence[Item]) -> None:
         self.open: dict[int, Block] = {}
         """The open blocks by their index, in the order in which they began."""
         self._part_count = 0
-        self._call_ids: set[str] = set()
+        self._call_count = 0
+        self._call_ids = ResponseCallIds(history)
         self._has_surrogates = False
 
     @property
     def has_calls(self) -> bool:
         """Whether there are tool calls for the client."""
-        return bool(self._call_ids)
+        return self._call_count > 0
 
     def expect_surrogates(self) -> None:
         """Take note that texts may hold lone surrogates, as only lenient reading lets through."""
@@ -60,12 +68,7 @@ class ResponseParts:
         self.open.clear()
 
     def _call_id(self, wire_id: Any) -> str:
-        """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
-
-        New ids are unique in the response only; the owner of a transcript makes them unique there.
-        """
-        call_id, number = text_or_empty(wire_id), len(self._call_ids)
-        while not call_id or call_id in self._call_ids:
-            call_id, number = f"call_{number}", number + 1
-        self._call_ids.add(call_id)
+        """Fix the id of a call; see `ResponseCallIds`."""
+        call_id = self._call_ids.assign(text_or_empty(wire_id), self._call_count)
+        self._call_count += 1
         return call_id

@@ -88,7 +88,8 @@ class GoogleGenerateDecoder(BodyDecoder):
         self._last_usage = msgspec.Raw()  # the last report, as it came
         self._usage_is_old = False  # whether content has come after the last report
         self._metadata: MetadataMap = {}
-        self._parts = ResponseParts()
+        self._history = request.items
+        self._parts = ResponseParts(self._history)
         self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further candidates
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
@@ -157,7 +158,8 @@ class GoogleGenerateDecoder(BodyDecoder):
     def _take_candidate(self, candidate: Candidate, place: int, out: list[ModelEvent]) -> None:
         parts, deltas = self._parts, out
         if candidate.index:
-            parts, deltas = self._others.setdefault(candidate.index, (ResponseParts(), []))
+            other = ResponseParts(self._history)
+            parts, deltas = self._others.setdefault(candidate.index, (other, []))
         content = candidate.content
         events_before = len(deltas)
         if content is not None and content.parts:

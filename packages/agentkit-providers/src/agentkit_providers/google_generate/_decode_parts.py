@@ -18,6 +18,7 @@ from agentkit_core import (
     Custom,
     File,
     InlineBytes,
+    Item,
     Media,
     MetadataMap,
     Part,
@@ -37,6 +38,7 @@ from agentkit_core.provider import (
     complete_call,
 )
 from agentkit_providers._protocol_kit._lenient_values import decode_base64
+from agentkit_providers._protocol_kit._response_call_ids import ResponseCallIds
 from agentkit_providers.google_generate import _wire_events as wire
 from agentkit_providers.google_generate._media import modality_of
 from agentkit_providers.google_generate._metadata_keys import (
@@ -103,9 +105,13 @@ class _OpenCall:
 
 
 class ResponseParts:
-    """Reads the parts of one candidate."""
+    """Reads the parts of one candidate.
 
-    def __init__(self) -> None:
+    Args:
+        history: The items of the request, whose call ids are not given to new calls.
+    """
+
+    def __init__(self, history: Sequence[Item]) -> None:
         self.finish_words: list[str] = []
         """The vendor's finish reasons as they came, with repeated ones."""
         self.finish_message: Any = None
@@ -117,7 +123,7 @@ class ResponseParts:
         self._part_count = 0
         self._run: _Run | None = None
         self._call: _OpenCall | None = None
-        self._used_ids: set[str] = set()
+        self._call_ids = ResponseCallIds(history)
 
     @property
     def has_calls(self) -> bool:
@@ -215,12 +221,8 @@ class ResponseParts:
     ) -> _OpenCall:
         """Begin a call. A call without id, or with that of an earlier call, gets a new one."""
         self._close_run(out)
-        number = self._call_count
+        call_id = self._call_ids.assign(fragment.id or "", self._call_count)
         self._call_count += 1
-        call_id = fragment.id or ""
-        while not call_id or call_id in self._used_ids:
-            call_id, number = f"call_{number}", number + self._call_count
-        self._used_ids.add(call_id)
         call = ToolCall(
             ToolCallId(call_id),
             name,

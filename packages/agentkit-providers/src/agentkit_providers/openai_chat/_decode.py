@@ -69,7 +69,8 @@ class OpenAIChatDecoder(BodyDecoder):
         self._usage_is_old = False  # whether content has come after the last report
         self._metadata: MetadataMap = {}
         self._index: int | None = 0 if _asks_for_several(extra) else None
-        self._parts = ResponseParts(self._tools, self._audio_type)
+        self._history = request.items
+        self._parts = ResponseParts(self._tools, self._audio_type, self._history)
         self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further choices
         self._logprobs: list[JsonValue] = []
 
@@ -176,7 +177,8 @@ class OpenAIChatDecoder(BodyDecoder):
 
     def _other(self, index: int) -> tuple[ResponseParts, list[ModelEvent]]:
         if index not in self._others:
-            self._others[index] = ResponseParts(self._tools, self._audio_type), []
+            parts = ResponseParts(self._tools, self._audio_type, self._history)
+            self._others[index] = parts, []
             self._others[index][0].has_surrogates = self._parts.has_surrogates
         return self._others[index]
 

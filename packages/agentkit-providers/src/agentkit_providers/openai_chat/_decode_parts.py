@@ -8,11 +8,21 @@ read in the order reasoning, text, calls, others.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from enum import Enum
 from typing import Any, Final
 
-from agentkit_core import Custom, InlineBytes, Media, MetadataMap, Modality, Part, Reasoning, Text
+from agentkit_core import (
+    Custom,
+    InlineBytes,
+    Item,
+    Media,
+    MetadataMap,
+    Modality,
+    Part,
+    Reasoning,
+    Text,
+)
 from agentkit_core.json import without_lone_surrogates
 from agentkit_core.provider import (
     AppendBytes,
@@ -63,9 +73,12 @@ class ResponseParts:
     Args:
         known_tools: Names of the tools that the request offers.
         audio_type: MIME type of the audio that the model speaks.
+        history: The items of the request, whose call ids are not given to new calls.
     """
 
-    def __init__(self, known_tools: Collection[str], audio_type: str) -> None:
+    def __init__(
+        self, known_tools: Collection[str], audio_type: str, history: Sequence[Item]
+    ) -> None:
         self.finished = False
         """Whether the choice has ended; later deltas are ignored."""
         self.finish_words: list[str] = []
@@ -85,7 +98,7 @@ class ResponseParts:
         self._part_metadata: MetadataMap = {}
         self._details = DetailsJoin()
         self._bytes: list[bytes] = []
-        self._tools = ToolSlots(known_tools)
+        self._tools = ToolSlots(known_tools, history)
 
     @property
     def calls(self) -> list[ToolSlot]:

@@ -17,13 +17,14 @@ is new, belong to the call before them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
 
-from agentkit_core import ToolCall, ToolCallId, to_json
+from agentkit_core import Item, ToolCall, ToolCallId, to_json
 from agentkit_core.provider import PartId, complete_call
+from agentkit_providers._protocol_kit._response_call_ids import ResponseCallIds
 from agentkit_providers.openai_chat._metadata_keys import EXTRA_CONTENT_KEY
 from agentkit_providers.openai_chat._wire_events import ToolCallDelta
 
@@ -82,14 +83,15 @@ class ToolSlots:
 
     Args:
         known_tools: Names of the tools that the request offers.
+        history: The items of the request, whose call ids are not given to new calls.
     """
 
-    def __init__(self, known_tools: Collection[str]) -> None:
+    def __init__(self, known_tools: Collection[str], history: Sequence[Item]) -> None:
         self.slots: list[ToolSlot] = []
         self._known = known_tools
         self._by_index: dict[int, ToolSlot] = {}
         self._by_id: dict[str, ToolSlot] = {}
-        self._used_ids: set[str] = set()
+        self._call_ids = ResponseCallIds(history)
         self._touched: set[ToolSlot] = set()
 
     def begin_message(self) -> None:
@@ -161,14 +163,10 @@ class ToolSlots:
     def begin(self, slot: ToolSlot) -> ToolCall:
         """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
-        New ids are `call_0`, `call_1`, … by the call's place. They are unique in the response only;
-        the owner of a transcript makes them unique there.
+        See `ResponseCallIds`.
         """
         slot.begun = True
-        slot.id, number = slot.wire_id, slot.number
-        while not slot.id or slot.id in self._used_ids:
-            slot.id, number = f"call_{number}", number + len(self.slots)
-        self._used_ids.add(slot.id)
+        slot.id = self._call_ids.assign(slot.wire_id, slot.number)
         return slot.call()
 
     def _find(self, index: int | None, call_id: str, name: str, arguments: str) -> ToolSlot | None:

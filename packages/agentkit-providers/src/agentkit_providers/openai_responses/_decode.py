@@ -68,7 +68,7 @@ class OpenAIResponsesDecoder(BodyDecoder):
         self._error: ProviderFailure | None = None  # from an event; the last object may say more
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
-        self._parts = ResponseParts(waits_for_secrets=quirks.encrypted_reasoning)
+        self._parts = ResponseParts(request.items, waits_for_secrets=quirks.encrypted_reasoning)
 
     def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
         decode, parts = EVENT.decode, self._parts

@@ -12,9 +12,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentkit_core import Custom, MetadataMap, Part, Reasoning, Text, ToolCall, ToolCallId, to_json
+from agentkit_core import (
+    Custom,
+    Item,
+    MetadataMap,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolCallId,
+    to_json,
+)
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, ModelEvent, PartId
 from agentkit_providers._protocol_kit._lenient_values import list_or_empty, text_or_empty
+from agentkit_providers._protocol_kit._response_call_ids import ResponseCallIds
 from agentkit_providers.openai_responses._growing_parts import (
     CUSTOM_INPUT_START,
     GrowingPart,
@@ -46,9 +57,10 @@ class ResponseParts:
     Args:
         waits_for_secrets: Whether reasoning without `encrypted_content` may get it with the last
             event, as at Azure; until then it is not committed.
+        history: The items of the request, whose call ids are not given to new calls.
     """
 
-    def __init__(self, *, waits_for_secrets: bool) -> None:
+    def __init__(self, history: Sequence[Item], *, waits_for_secrets: bool) -> None:
         self.has_surrogates = False
         """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
         self.refused = False
@@ -60,7 +72,7 @@ class ResponseParts:
         self._all: list[OutputItem] = []
         self._last_index = 0
         self._texts: dict[tuple[int | None, int | None], GrowingPart] = {}
-        self._call_ids: set[str] = set()
+        self._call_ids = ResponseCallIds(history)
         self._waits_for_secrets = waits_for_secrets
         self._without_secret: list[OutputItem] = []
         self._announced = False  # whether the server says which items there are
@@ -258,14 +270,10 @@ class ResponseParts:
     ) -> GrowingPart:
         """Fix the id of a call. A call without id, or with that of an earlier call, gets a new one.
 
-        New ids are `call_0`, `call_1`, … by the item's place. They are unique in the response only;
-        the owner of a transcript makes them unique there.
+        See `ResponseCallIds`.
         """
         self.has_calls = True
-        call_id, number = str(raw.get("call_id") or ""), item.number
-        while not call_id or call_id in self._call_ids:
-            call_id, number = f"call_{number}", number + len(self._all)
-        self._call_ids.add(call_id)
+        call_id = self._call_ids.assign(str(raw.get("call_id") or ""), item.number)
         call = ToolCall(ToolCallId(call_id), str(raw.get("name") or ""))
         growing = self._begin(item, 0, call, out)
         if item.type == "custom_tool_call":
