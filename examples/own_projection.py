@@ -60,7 +60,7 @@ class LinesDecoder:
 
 
 projection = LinesProjection()
-check_projection(projection)
+check_projection(projection, tools=(), streams=False)  # it has no tools, and always streams
 check_decoder(
     lambda: projection.decoder(core.ModelRequest(model="m")), b'"Hello"\n" there"\nnull\n'
 )

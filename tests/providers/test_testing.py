@@ -1,10 +1,15 @@
 """The checks for projections find what they are for."""
 
+from typing import Any
+
 import pytest
 
 from agentkit_core import FinishReason, ModelRequest
 from agentkit_core.provider import ModelEvent, ResponseFinished, WireRequest
+from agentkit_providers.anthropic_messages import AnthropicMessages
+from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat, Quirks
+from agentkit_providers.openai_responses import OpenAIResponses
 from agentkit_providers.replay import Answer, openai_chat
 from agentkit_providers.testing import check_over_http
 from support.tiny_chat import TinyChat, TinyDecoder, tiny_answer
@@ -28,6 +33,45 @@ def test_our_own_protocol_passes(answer: Answer) -> None:
     check_over_http(OpenAIChat("checked", Quirks()), answer)
 
 
+CALLS_WITHOUT_IDS: dict[type[Any], Any] = {
+    OpenAIChat: {
+        "choices": [
+            {
+                "message": {"tool_calls": [{"function": {"name": "add", "arguments": "{}"}}] * 2},
+                "finish_reason": "tool_calls",
+            }
+        ]
+    },
+    OpenAIResponses: {
+        "status": "completed",
+        "output": [{"type": "function_call", "name": "add", "arguments": "{}"}] * 2,
+    },
+    AnthropicMessages: {
+        "type": "message",
+        "content": [{"type": "tool_use", "name": "add", "input": {}}] * 2,
+        "stop_reason": "tool_use",
+    },
+    GoogleGenerate: {
+        "candidates": [
+            {
+                "content": {"parts": [{"functionCall": {"name": "add"}}] * 2},
+                "finishReason": "STOP",
+            }
+        ]
+    },
+}
+"""Whole answers with two calls each, to which the vendor gives no ids."""
+
+
+@pytest.mark.parametrize("protocol", CALLS_WITHOUT_IDS)
+def test_calls_of_later_responses_get_new_ids_where_the_vendor_gives_none(
+    protocol: type[Any],
+) -> None:
+    response = check_over_http(protocol("checked"), Answer.json(CALLS_WITHOUT_IDS[protocol]))
+
+    assert [call.id for call in response.item.tool_calls] == ["call_0", "call_1"]
+
+
 def test_a_decoder_to_which_cuts_matter_is_found() -> None:
     class Careless(TinyDecoder):
         def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
@@ -44,14 +88,16 @@ def test_a_decoder_to_which_cuts_matter_is_found() -> None:
 def test_a_decoder_that_reads_half_an_answer_as_complete_is_found() -> None:
     class Trusting(TinyDecoder):
         def finish(self) -> tuple[ModelEvent, ...]:
-            return (ResponseFinished(FinishReason.COMPLETED),)
+            if self._ended or not self._begun:
+                return super().finish()
+            return self._end(ResponseFinished(FinishReason.COMPLETED))
 
     class Projection(TinyChat):
         def decoder(self, request: ModelRequest, /) -> TinyDecoder:
             return Trusting(request)
 
     answer = tiny_answer("a", "b")
-    with pytest.raises(AssertionError, match="read as a complete one"):
+    with pytest.raises(AssertionError, match="decoded as a whole response"):
         check_over_http(Projection(), answer)
 
 

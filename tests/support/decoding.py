@@ -9,9 +9,13 @@ from agentkit_core.provider import ModelEvent, Projection
 from agentkit_core.testing import check_decoder, decode_chunks
 
 
-def read_body(projection: Projection, body: bytes, request: ModelRequest) -> ModelResponse:
+def read_body(
+    projection: Projection, body: bytes, request: ModelRequest, *, end_mark: bool = True
+) -> ModelResponse:
     """Decode a body; the laws of decoders are checked on the way."""
-    return check_decoder(lambda: projection.decoder(request), body)
+    return check_decoder(
+        lambda: projection.decoder(request), body, model=request.model, end_mark=end_mark
+    )
 
 
 def events_of(

@@ -76,9 +76,9 @@ def whole(*parts: dict[str, Any], finish: str | None = "STOP", **fields: Any) ->
     return json.dumps(response(*parts, finish=finish, **fields), indent=2).encode()
 
 
-def read(body: bytes, asked: ModelRequest | None = None) -> ModelResponse:
+def read(body: bytes, asked: ModelRequest | None = None, *, end_mark: bool = True) -> ModelResponse:
     """Decode a body; the laws of decoders are checked on the way."""
-    return read_body(GoogleGenerate(), body, asked or request())
+    return read_body(GoogleGenerate(), body, asked or request(), end_mark=end_mark)
 
 
 def events(

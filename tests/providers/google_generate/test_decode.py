@@ -236,7 +236,8 @@ def test_a_response_may_continue_after_a_finish_reason_and_the_last_reason_count
             response({"executableCode": {"code": "1"}}, finish="STOP"),
             response(text("a")),
             response(text("b"), finish="MAX_TOKENS"),
-        )
+        ),
+        end_mark=False,
     ).item
 
     assert item.text == "ab"

@@ -7,14 +7,21 @@ together with the transports.
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, ModelRequest, ModelResponse
-from agentkit_core.provider import Projection
+from agentkit_core import Item, ModelRequest, ModelResponse, TextOutput, ToolResult
+from agentkit_core.provider import Projection, fold_response
+from agentkit_core.testing import check_decoder, check_origin, check_response, decode_chunks
 from agentkit_providers.model._http_model import HttpModel
 from agentkit_providers.replay import Answer, ReplayServer
 from agentkit_providers.vendors._endpoint import Endpoint
+
+_CUTS: Final = 50
+"""At about how many positions a body is cut."""
+_HTTP_ERRORS: Final = 400
+"""The least HTTP status of an error, which no decoder reads."""
 
 
 def check_over_http(
@@ -22,9 +29,15 @@ def check_over_http(
 ) -> ModelResponse:
     """Check that a projection reads an answer alike, however it is sent and read.
 
-    The answer is read with an event loop and without, and sent in one piece, event by event, and
-    cut within its events. The response must be the same every time, and equal requests must be
-    written as equal bytes. An answer without its second half must be a failure. Call this outside
+    - The answer is read with an event loop and without, and sent in one piece, event by event, and
+      cut within its events. The response is the same every time, and equal requests are written as
+      equal bytes. An answer without its second half is a failure.
+    - The decoder follows the rules of `agentkit_core.testing.check_decoder` for the answer's body,
+      and the response those of `check_response`.
+    - The encoder recognizes the response's provenance: see `agentkit_core.testing.check_origin`.
+    - Calls of the next response get ids that no call in its request has.
+
+    Check several answers: a text, parallel tool calls, an error inside a stream. Call this outside
     of event loops.
 
     Args:
@@ -39,6 +52,21 @@ def check_over_http(
         AssertionError: A law is broken; the message says which.
     """
     request = request or ModelRequest(model="checked", items=(Item.user("Say something."),))
+    body = answer.form_for(streamed=request.streamed).body
+    if answer.status < _HTTP_ERRORS and answer.fault is None:
+        cuts = range(0, len(body), max(1, len(body) // _CUTS))
+        check_decoder(lambda: projection.decoder(request), body, cuts=cuts, model=request.model)
+    response = _check_ways(projection, answer, request)
+    check_response(response, model=request.model)
+    if response.item.provenance is not None:
+        check_origin(projection, request, response.item.provenance)
+    if response.failure is None:
+        _check_new_call_ids(projection, body, request, response)
+    return response
+
+
+def _check_ways(projection: Projection, answer: Answer, request: ModelRequest) -> ModelResponse:
+    """Check that the answer is read alike, however it is sent and read; return the response."""
     body = answer.body
     ways = {
         "sent as it is": answer,
@@ -65,3 +93,34 @@ def check_over_http(
         cut = model.complete_blocking(request)
         assert cut.failure is not None, f"half of the answer was read as a complete one: {cut}"
     return expected
+
+
+def _check_new_call_ids(
+    projection: Projection, body: bytes, request: ModelRequest, response: ModelResponse
+) -> None:
+    """Decode the answer again for the next request, with other ids where the body has them."""
+    calls = response.item.tool_calls
+    earlier = {call.id for call in calls}
+    taken: set[str] = {*earlier}
+    for call_id in earlier:
+        other = _other_id(call_id, taken)
+        taken.add(other)
+        body = body.replace(f'"{call_id}"'.encode(), f'"{other}"'.encode())
+    results = Item.tool(*(ToolResult(call.id, TextOutput("done")) for call in calls))
+    later = replace(request, items=(*request.items, response.item, results))
+    for call in fold_response(decode_chunks(projection.decoder(later), [body])).item.tool_calls:
+        assert call.id not in earlier, (
+            f"the call id {call.id!r} is that of a call in the request's history; use the id that "
+            f"the provider sends, or a new one that the history does not have"
+        )
+
+
+def _other_id(call_id: str, taken: set[str]) -> str:
+    """Return an id of the same length that is not taken."""
+    characters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    return next(
+        other
+        for first in characters
+        for last in characters
+        if (other := f"{first}{call_id[1:-1]}{last}"[-len(call_id) :]) not in taken
+    )

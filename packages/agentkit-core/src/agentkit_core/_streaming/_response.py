@@ -1,8 +1,9 @@
 """Responses: the events of a response while it arrives, and the response when it is complete.
 
-A response consists of at most one `ResponseStarted`, deltas and `UsageReported` in any order, and
-one `ResponseFinished` or `ResponseFailed` at the end. `ResponseFold` folds these events. A response
-that is not streamed gives the same kinds of events, fewer and larger.
+A response consists of one `ResponseStarted`, then deltas in any order, and one `ResponseFinished`
+or `ResponseFailed` at the end; `UsageReported` may come at any time before the end, and a response
+that fails may lack its `ResponseStarted`. `ResponseFold` folds these events. A response that is not
+streamed gives the same kinds of events, fewer and larger.
 """
 
 from __future__ import annotations
