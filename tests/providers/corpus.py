@@ -74,10 +74,10 @@ def projection_of(exchange: Exchange) -> FailingProjection:
     return projection
 
 
-def check(found: Iterable[Exchange]) -> Report:
+def check(recorded: Iterable[Exchange]) -> Report:
     """Compare exchanges with what our projections make of them."""
     report = Report()
-    for exchange in found:
+    for exchange in recorded:
         if exchange["protocol"] not in PROTOCOLS:
             report.skipped[exchange["protocol"]] += 1
             continue

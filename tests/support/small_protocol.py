@@ -98,7 +98,7 @@ class SmallProjection:
         return {
             "from": item.kind.value,
             "text": item.text,
-            "thoughts": [{"text": one.summary, "seal": one.metadata[SEAL]} for one in thoughts],
+            "thoughts": [{"text": part.summary, "seal": part.metadata[SEAL]} for part in thoughts],
             "calls": calls,
             "results": self.results(item),
         }

@@ -77,7 +77,7 @@ class WritesLoneSurrogates(Echo):
 
 class WritesBrokenText(Echo):
     def body(self, request: ModelRequest, items: tuple[Item, ...]) -> bytes:
-        return json.dumps([one.text for one in request.items], ensure_ascii=False).encode(
+        return json.dumps([item.text for item in request.items], ensure_ascii=False).encode(
             "utf-8", "surrogatepass"
         )
 
@@ -98,7 +98,7 @@ class ReadsNothingAsAnAnswer(Echo):
 class WritesIdsOnCallsAlone(Echo):
     def body(self, request: ModelRequest, items: tuple[Item, ...]) -> bytes:
         by_place = [
-            replace(item, parts=tuple(replace(one, call_id="") for one in item.tool_results))
+            replace(item, parts=tuple(replace(result, call_id="") for result in item.tool_results))
             if item.tool_results
             else item
             for item in items

@@ -31,8 +31,13 @@ USED = Usage(TokenUsage(input=5, output=7), requests=1, reported_requests=1)
 
 
 def answer(*parts: Any, **fields: Any) -> ModelResponse:
-    given = {"provenance": ORIGIN, "finish_reason": FinishReason.COMPLETED, "usage": USED, **fields}
-    return ModelResponse(replace(Item.assistant(*parts), **given))
+    values = {
+        "provenance": ORIGIN,
+        "finish_reason": FinishReason.COMPLETED,
+        "usage": USED,
+        **fields,
+    }
+    return ModelResponse(replace(Item.assistant(*parts), **values))
 
 
 def called(*parts: Any) -> ModelResponse:

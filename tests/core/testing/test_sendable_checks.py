@@ -98,11 +98,11 @@ def test_what_a_target_takes_passes() -> None:
 
 
 def test_hard_histories_are_made_anew_and_cover_every_kind() -> None:
-    one, other = hard_transcripts(), hard_transcripts()
+    first, second = hard_transcripts(), hard_transcripts()
 
-    assert one == other
-    kinds = {item.kind for items in one.values() for item in items}
+    assert first == second
+    kinds = {item.kind for items in first.values() for item in items}
     assert kinds == set(ItemKind)
-    for name in one:
-        for left, right in zip(one[name], other[name], strict=True):
+    for name in first:
+        for left, right in zip(first[name], second[name], strict=True):
             assert left is not right

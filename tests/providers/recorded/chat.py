@@ -20,7 +20,7 @@ from agentkit_core import (
 from agentkit_providers import UnknownProvider
 from agentkit_providers.endpoints import OPENAI_CHAT, default_registry
 from providers.recorded.chat_choices import Choice
-from providers.recorded.comparing import ours
+from providers.recorded.comparing import unknown
 from providers.recorded.exchanges import Exchange, payloads_of
 from providers.recorded.failures import failure_inside
 from providers.recorded.readings import (
@@ -69,10 +69,10 @@ def row(exchange: Exchange) -> str:
     """The name of the vendor's row; `compatible` for those without one."""
     vendor: str = exchange["vendor"]
     try:
-        found = default_registry.get(_ROWS.get(vendor, vendor))
+        endpoint = default_registry.get(_ROWS.get(vendor, vendor))
     except UnknownProvider:
         return "compatible"
-    return found.name if found.api == OPENAI_CHAT else "compatible"
+    return endpoint.name if endpoint.api == OPENAI_CHAT else "compatible"
 
 
 class _Answer:
@@ -216,7 +216,7 @@ def _failure(word: str) -> ProviderFailure | None:
     kind = next((_FAILED[piece] for piece in pieces if piece in _FAILED), None)
     if kind is None:
         return None
-    message = ours("ProviderFailure.message", lambda text: word in text)
+    message = unknown("ProviderFailure.message", lambda text: word in text)
     retryable = kind is not FailureKind.CONTEXT_LENGTH
     return ProviderFailure(kind=kind, message=message, retryable=retryable, code=word)
 

@@ -155,9 +155,9 @@ class Choice:
         parts = [self._part(run) for run in runs]
         if not broken_off:
             return parts
-        kept = f"{_API}.refusal", f"{_API}.extra_content"
+        first_keys = f"{_API}.refusal", f"{_API}.extra_content"
         return [
-            part_broken_off(part, *kept, arguments=run.get("text", ""))
+            part_broken_off(part, *first_keys, arguments=run.get("text", ""))
             if run["kind"] == "call" or (run is self._runs[-1] and run["kind"] in _GROW)
             else part
             for run, part in zip(runs, parts, strict=True)

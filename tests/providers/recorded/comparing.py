@@ -1,4 +1,4 @@
-"""What was compared and what differs; and what a second reading cannot know, by name."""
+"""Comparisons, their differences, and the list of what a reading cannot know."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from msgspec.structs import fields
 from providers.recorded.exchanges import Exchange
 
 UNKNOWN: Final = {
-    "ToolCall.id": "the wire has no id, or one that it gave to an earlier call of the answer: the "
-    "decoder makes one up, which must not be empty and not be another call's",
-    "ToolCall.input_error": "why arguments cannot be read is said in our own words",
-    "ProviderFailure.message": "the vendor's finish reason names the failure and no message tells "
-    "of it, so the words are ours; they must repeat what the vendor did say",
-    "ProviderFailure.raw": "of an error body of more than 8192 bytes only the beginning is kept",
-    "ProviderFailure.tokens": "the count stands in the vendor's sentence, if anywhere; the number "
-    "must be one that the sentence has",
+    "ToolCall.id": "the provider sent no id, or that of an earlier call of the response: the "
+    "decoder makes a new one, which must not be empty or that of another call",
+    "ToolCall.input_error": "we write why arguments cannot be read; the provider does not",
+    "ProviderFailure.message": "only the finish reason reports the failure, so we write the "
+    "message; it must repeat the finish reason and what the provider says of it",
+    "ProviderFailure.raw": "of an error body of more than 8192 bytes, only the beginning stays",
+    "ProviderFailure.tokens": "the provider writes the count into its message, if at all; it must "
+    "be a number of the message",
     "ProviderFailure.token_limit": "as for `tokens`",
-    "ProviderFailure.retry_after_s": "the wait is told as a moment, and the recording has no clock",
+    "ProviderFailure.retry_after_s": "the wait ends at a date, and the recording has no clock",
 }
-"""Fields whose value a reading of the wire cannot know, at times, and why."""
+"""Fields whose value the recorded JSON does not always tell, and why."""
 
 
-class Ours(NamedTuple):
-    """Stands in a reading for a value that the wire does not tell."""
+class Unknown(NamedTuple):
+    """Stands in a reading for a value that the recorded JSON does not tell."""
 
     name: str
     """A key of `UNKNOWN`."""
     fits: Callable[[Any], bool]
-    """Whether a value can be right; as much of it as can be known."""
+    """Checks what is known of the value."""
 
 
-def ours(name: str, fits: Callable[[Any], bool]) -> Any:
-    """Stand for a value that the wire does not tell, in place of a value of any type."""
+def unknown(name: str, fits: Callable[[Any], bool]) -> Any:
+    """Make a placeholder, in place of a value of any type, for what the JSON does not tell."""
     assert name in UNKNOWN, f"{name} is not listed as unknown"
-    return Ours(name, fits)
+    return Unknown(name, fits)
 
 
 class Difference(NamedTuple):
@@ -50,8 +50,8 @@ class Difference(NamedTuple):
 
 
 def differences(expected: object, seen: object, path: str = "") -> Iterator[Difference]:
-    """Where a value is not what it should be, field by field; types count, order of keys not."""
-    if isinstance(expected, Ours):
+    """Compare two values field by field. Types matter, the order of keys does not."""
+    if isinstance(expected, Unknown):
         if not expected.fits(seen):
             yield Difference(path, expected, seen)
     elif type(expected) is not type(seen):
@@ -67,8 +67,8 @@ def differences(expected: object, seen: object, path: str = "") -> Iterator[Diff
                 expected.get(key, ABSENT), other.get(key, ABSENT), f"{path}[{key!r}]"
             )
     elif isinstance(expected, list | tuple) and len(expected) == len(cast("Any", seen)):
-        for at, (one, other_one) in enumerate(zip(expected, cast("Any", seen), strict=True)):
-            yield from differences(one, other_one, f"{path}[{at}]")
+        for at, entries in enumerate(zip(expected, cast("Any", seen), strict=True)):
+            yield from differences(*entries, f"{path}[{at}]")
     elif expected != seen:
         yield Difference(path, expected, seen)
 
@@ -103,10 +103,10 @@ class Report:
         """Note one comparison; of structs, name the place where they differ."""
         key = exchange["protocol"], kind
         self.compared[key] += 1
-        found = list(differences(expected, seen))
-        if not found:
+        differing = list(differences(expected, seen))
+        if not differing:
             self.agreed[key] += 1
-        for path, wanted, value in found:
+        for path, wanted, value in differing:
             self.mismatches.append(
                 Mismatch(exchange["id"], f"{kind}{path and ': '}{path}", wanted, value)
             )
@@ -125,11 +125,11 @@ class Report:
 
 
 def _unknown_within(expected: object) -> Iterator[str]:
-    if isinstance(expected, Ours):
+    if isinstance(expected, Unknown):
         yield expected.name
     elif isinstance(expected, Struct):
         for field in fields(expected):
             yield from _unknown_within(getattr(expected, field.name))
     elif isinstance(expected, list | tuple):
-        for one in expected:
-            yield from _unknown_within(one)
+        for entry in expected:
+            yield from _unknown_within(entry)

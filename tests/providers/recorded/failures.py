@@ -16,7 +16,7 @@ import re
 from typing import Any, Final
 
 from agentkit_core import FailureKind, ProviderFailure
-from providers.recorded.comparing import ours
+from providers.recorded.comparing import unknown
 from providers.recorded.exchanges import Exchange
 
 _KEPT_WHOLE: Final = 8192
@@ -121,7 +121,7 @@ def _failure(body: Any, by_status: int | None, *, wait: Any, status: int | None)
         request_id=outer.get("request_id") or inner.get("request_id") or None,
         tokens=_count(inner.get("n_prompt_tokens"), "tokens", message, in_words),
         token_limit=_count(inner.get("n_ctx"), "token_limit", message, in_words),
-        raw=body if size <= _KEPT_WHOLE else ours("ProviderFailure.raw", bool),
+        raw=body if size <= _KEPT_WHOLE else unknown("ProviderFailure.raw", bool),
     )
 
 
@@ -135,8 +135,10 @@ def _inner(body: Any) -> dict[str, Any]:
 
 def _message(inner: dict[str, Any], outer: dict[str, Any], body: Any) -> str:
     """The vendor's message, and after it what the provider behind an aggregator said."""
-    found = (inner.get("message"), inner.get("detail"), outer.get("error"), body)
-    message = next((text for text in found if isinstance(text, str) and text.strip()), "").strip()
+    candidates = (inner.get("message"), inner.get("detail"), outer.get("error"), body)
+    message = next(
+        (text for text in candidates if isinstance(text, str) and text.strip()), ""
+    ).strip()
     metadata = inner.get("metadata")
     behind = metadata.get("raw") if isinstance(metadata, dict) else None
     if isinstance(behind, str) and behind.strip() and behind not in message:
@@ -168,7 +170,7 @@ def _wait(header: Any, inner: dict[str, Any], message: str) -> Any:
     if header is not None:
         if str(header).isdigit():
             return float(header)
-        return ours("ProviderFailure.retry_after_s", lambda wait: wait is None)
+        return unknown("ProviderFailure.retry_after_s", lambda wait: wait is None)
     details = inner.get("details")
     delays = [
         entry["retryDelay"]
@@ -187,7 +189,7 @@ def _count(field: Any, name: str, message: str, in_words: bool) -> Any:
     numbers = {int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", message)}
     if not in_words:
         return None
-    return ours(f"ProviderFailure.{name}", lambda count: count is None or count in numbers)
+    return unknown(f"ProviderFailure.{name}", lambda count: count is None or count in numbers)
 
 
 def _is_word(value: Any) -> bool:

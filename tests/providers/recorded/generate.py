@@ -22,7 +22,7 @@ from agentkit_core import (
     TokenUsage,
     ToolCall,
 )
-from providers.recorded.comparing import ours
+from providers.recorded.comparing import unknown
 from providers.recorded.exchanges import Exchange, payloads_of
 from providers.recorded.failures import failure_inside
 from providers.recorded.generate_parts import parts_of
@@ -196,7 +196,7 @@ def _failure(candidate: _Candidate, *, calls: bool) -> ProviderFailure | None:
         kind = FailureKind.SERVER
     if kind is None:
         return None
-    message = ours("ProviderFailure.message", lambda text: word in text and said[:1500] in text)
+    message = unknown("ProviderFailure.message", lambda text: word in text and said[:1500] in text)
     retryable = kind is FailureKind.SERVER
     return ProviderFailure(kind=kind, message=message, retryable=retryable, code=word)
 

@@ -22,7 +22,7 @@ from agentkit_core import (
     ToolCall,
     Uri,
 )
-from providers.recorded.comparing import ours
+from providers.recorded.comparing import unknown
 from providers.recorded.readings import broken_call, call
 
 _API: Final = "google_generate"
@@ -104,7 +104,9 @@ def _call(pieces: list[dict[str, Any]], *, cut: bool) -> ToolCall:
     whole = call(head.get("id"), head["name"], arguments, metadata)
     if not cut:
         return whole
-    return replace(broken_call(whole, ""), raw_input=ours("ToolCall.input_error", lambda _: True))
+    return replace(
+        broken_call(whole, ""), raw_input=unknown("ToolCall.input_error", lambda _: True)
+    )
 
 
 def _put(root: dict[str, Any], partial: Mapping[str, Any]) -> None:

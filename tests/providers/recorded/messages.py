@@ -21,7 +21,7 @@ from agentkit_core import (
     TokenUsage,
     ToolCall,
 )
-from providers.recorded.comparing import ours
+from providers.recorded.comparing import unknown
 from providers.recorded.exchanges import Exchange, payloads_of
 from providers.recorded.failures import failure_inside
 from providers.recorded.readings import (
@@ -224,7 +224,7 @@ def _reason(word: str, *, calls: bool) -> FinishReason:
 def _failed(word: str) -> ProviderFailure | None:
     if word != "model_context_window_exceeded":
         return None
-    message = ours("ProviderFailure.message", bool)
+    message = unknown("ProviderFailure.message", bool)
     return ProviderFailure(kind=FailureKind.CONTEXT_LENGTH, message=message, code=word)
 
 

@@ -23,7 +23,7 @@ from msgspec.structs import fields
 from agentkit_core import ModelResponse, ProviderFailure
 from agentkit_core.provider import fold_response
 from providers import corpus
-from providers.recorded.comparing import Ours, Report
+from providers.recorded.comparing import Report, Unknown
 from providers.recorded.exchanges import Exchange, body_of, exchanges
 from providers.recorded.failures import http_failure
 from providers.recorded.handmade import handmade
@@ -112,9 +112,9 @@ def _differs(exchange: Exchange, answer: Any) -> bool:
     return bool(report.mismatches)
 
 
-def _unknown_within(value: Any, path: str) -> Iterator[tuple[str, Ours]]:
+def _unknown_within(value: Any, path: str) -> Iterator[tuple[str, Unknown]]:
     """The places of a reading whose value the wire does not tell."""
-    if isinstance(value, Ours):
+    if isinstance(value, Unknown):
         yield path, value
     elif isinstance(value, Struct):
         for name in value.__struct_fields__:

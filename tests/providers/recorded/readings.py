@@ -25,7 +25,7 @@ from agentkit_core import (
     ToolCallId,
     Usage,
 )
-from providers.recorded.comparing import ours
+from providers.recorded.comparing import unknown
 from providers.recorded.exchanges import Exchange
 
 
@@ -89,13 +89,15 @@ def _with_unique_ids(parts: Iterable[Part]) -> list[Part]:
         if not isinstance(part, ToolCall):
             continue
         if not part.id or part.id in seen:
-            known[at] = replace(part, id=ours("ToolCall.id", lambda made: _is_new(made, names)))
+            known[at] = replace(
+                part, id=unknown("ToolCall.id", lambda call_id: _is_new(call_id, names))
+            )
         seen.add(part.id)
     return known
 
 
-def _is_new(made: object, names: set[ToolCallId]) -> bool:
-    return isinstance(made, str) and bool(made) and made not in names
+def _is_new(call_id: object, names: set[ToolCallId]) -> bool:
+    return isinstance(call_id, str) and bool(call_id) and call_id not in names
 
 
 def call(call_id: Any, name: Any, arguments: Any, metadata: Mapping[str, JsonValue]) -> ToolCall:
@@ -120,18 +122,20 @@ def call(call_id: Any, name: Any, arguments: Any, metadata: Mapping[str, JsonVal
 
 def broken_call(bare: ToolCall, text: str) -> ToolCall:
     """A call whose arguments are not whole, so that nobody may run it."""
-    return replace(bare, input={}, raw_input=text, input_error=ours("ToolCall.input_error", bool))
+    return replace(
+        bare, input={}, raw_input=text, input_error=unknown("ToolCall.input_error", bool)
+    )
 
 
-def part_broken_off(part: Part, *kept: str, arguments: str = "") -> Part:
+def part_broken_off(part: Part, *first_keys: str, arguments: str = "") -> Part:
     """A part that was still growing when its answer failed: what it said, and a mark.
 
     Args:
         part: As it would be had it ended well.
-        kept: The keys of its metadata that it had from its beginning.
+        first_keys: The keys of its metadata that it had from its beginning.
         arguments: For a call, the text of its arguments.
     """
-    metadata = {key: part.metadata[key] for key in kept if key in part.metadata}
+    metadata = {key: part.metadata[key] for key in first_keys if key in part.metadata}
     metadata["agentkit.incomplete"] = True
     match part:
         case Reasoning(summary=summary):
@@ -172,7 +176,7 @@ def usage_of(
     Args:
         key: The metadata key for the vendor's own numbers.
         reports: The vendor's numbers, and what they mean; those without a count are left out.
-        whole: Whether the last report was made at the end of the answer.
+        whole: Whether the last report came at the end of the answer.
     """
     usage = Usage(requests=1)
     for raw, tokens, cost in reports:

@@ -48,8 +48,9 @@ def parts_of(
             return [_call(item, item.get("arguments") or grown.get("arguments", ""), place)]
         case "custom_tool_call":
             beside = _without(item, "call_id", "name", "input")
-            made = ToolCall(ToolCallId(item["call_id"]), item["name"], {"input": item["input"]})
-            return [replace(made, metadata={**place, own: beside})]
+            arguments = {"input": item["input"]}
+            custom = ToolCall(ToolCallId(item["call_id"]), item["name"], arguments)
+            return [replace(custom, metadata={**place, own: beside})]
         case "image_generation_call" if _is_exact(item.get("result") or ""):
             mime_type = f"image/{item.get('output_format') or 'png'}"
             data = InlineBytes(b64decode(item["result"]))
@@ -91,12 +92,12 @@ def _texts(
 def _call(item: dict[str, Any], arguments: Any, place: dict[str, Any]) -> ToolCall:
     text = arguments if isinstance(arguments, str) else json_text(arguments)
     beside = _without(item, "type", "call_id", "name", "arguments")
-    made = call(item.get("call_id"), item.get("name"), text, {})
+    parsed = call(item.get("call_id"), item.get("name"), text, {})
     if item.get("status") == "incomplete":
-        made = broken_call(made, text)
-    elif made.raw_input is None and json_text(made.input) != (text or "{}"):
+        parsed = broken_call(parsed, text)
+    elif parsed.raw_input is None and json_text(parsed.input) != (text or "{}"):
         beside["arguments"] = text  # written in another way than we would; it goes back as it is
-    return replace(made, metadata={**place, f"{_API}.item": beside} if beside else place)
+    return replace(parsed, metadata={**place, f"{_API}.item": beside} if beside else place)
 
 
 def _without(item: Mapping[str, Any], *names: str) -> dict[str, Any]:

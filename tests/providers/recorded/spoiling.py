@@ -203,8 +203,8 @@ def _ends(entries: list[Any]) -> list[Any]:
 def _options(hint: Any) -> list[Any]:
     """The members of a union, without None; JSON values are one of their own."""
     if get_origin(hint) in (Union, UnionType):
-        members = [one for one in get_args(hint) if one is not type(None)]
-        return [str] if any(get_origin(one) is dict for one in members) else members
+        members = [member for member in get_args(hint) if member is not type(None)]
+        return [str] if any(get_origin(member) is dict for member in members) else members
     return [hint]
 
 

@@ -110,8 +110,8 @@ def runs_of(item: Item) -> list[str]:
 
 def without_repeats(kinds: Iterable[str]) -> list[str]:
     """A list in which no value follows itself."""
-    kept: list[str] = []
+    distinct: list[str] = []
     for kind in kinds:
-        if not kept or kept[-1] != kind:
-            kept.append(kind)
-    return kept
+        if not distinct or distinct[-1] != kind:
+            distinct.append(kind)
+    return distinct

@@ -200,7 +200,7 @@ def _parameters(tool: ToolSpec) -> list[str]:
 
 def _check_stream_flag(projection: Projection, model: str) -> None:
     request = ModelRequest(model=model, items=(Item.user("hi"),))
-    streamed, whole = (projection.encode(replace(request, streamed=one)) for one in (True, False))
+    streamed, whole = (projection.encode(replace(request, streamed=flag)) for flag in (True, False))
     assert streamed != whole, (
         "a request for a stream is the same as one for a whole response; if the protocol does "
         "not have both, pass `streams=False`"
