@@ -38,7 +38,7 @@ from agentkit_providers.endpoints import default_registry
 from providers.recorded import chat, generate, messages, responses, views
 from providers.recorded.comparing import Report
 from providers.recorded.exchanges import Exchange, body_of, exchanges, request_of
-from providers.recorded.failures import http_failure
+from providers.recorded.failures import http_failure, whole_message
 from providers.recorded.readings import Spoken
 
 __all__ = ["Exchange", "body_of", "check", "events_of", "exchanges", "request_of"]
@@ -249,7 +249,18 @@ def _compare_expected_error(exchange: Exchange, failure: ProviderFailure, report
         elif key not in seen:
             report.compare(exchange, f"a key that nobody compares: {name}", None, value)
         else:
-            report.compare(exchange, name, str(value) if key == "code" else value, seen[key])
+            report.compare(exchange, name, _error_value(key, value, failure), seen[key])
+
+
+def _error_value(key: str, value: Any, failure: ProviderFailure) -> Any:
+    """A value of an error in our words."""
+    match key:
+        case "code":
+            return str(value)
+        case "message":
+            return whole_message(value, failure.raw)
+        case _:
+            return value
 
 
 def main(arguments: Sequence[str]) -> int:

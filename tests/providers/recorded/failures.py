@@ -19,47 +19,41 @@ from agentkit_core import FailureKind, ProviderFailure
 from providers.recorded.comparing import unknown
 from providers.recorded.exchanges import Exchange
 
+_SHOWN: Final = 2000
+"""How many characters of a message are shown."""
 _KEPT_WHOLE: Final = 8192
 """Up to how many bytes an error body is kept whole."""
 
 _KIND_OF_CODE: Final = {
-    "insufficient_quota": FailureKind.BILLING,
-    "billing_error": FailureKind.BILLING,
-    "invalid_api_key": FailureKind.AUTH,
-    "API_KEY_INVALID": FailureKind.AUTH,
-    "authentication_error": FailureKind.AUTH,
-    "permission_error": FailureKind.AUTH,
-    "UNAUTHENTICATED": FailureKind.AUTH,
-    "PERMISSION_DENIED": FailureKind.AUTH,
-    "forbidden": FailureKind.AUTH,
-    "not_found_error": FailureKind.NOT_FOUND,
-    "model_not_found": FailureKind.NOT_FOUND,
-    "DeploymentNotFound": FailureKind.NOT_FOUND,
-    "invalid_model": FailureKind.NOT_FOUND,
-    "NOT_FOUND": FailureKind.NOT_FOUND,
-    "rate_limit_error": FailureKind.RATE_LIMIT,
-    "rate_limit_exceeded": FailureKind.RATE_LIMIT,
-    "RateLimitReached": FailureKind.RATE_LIMIT,
-    "RESOURCE_EXHAUSTED": FailureKind.RATE_LIMIT,
-    "overloaded_error": FailureKind.OVERLOADED,
-    "UNAVAILABLE": FailureKind.OVERLOADED,
-    "context_length_exceeded": FailureKind.CONTEXT_LENGTH,
-    "exceed_context_size_error": FailureKind.CONTEXT_LENGTH,
-    "request_too_large": FailureKind.CONTEXT_LENGTH,
-    "content_filter": FailureKind.CONTENT_FILTER,
-    "content_policy_violation": FailureKind.CONTENT_FILTER,
-    "DEADLINE_EXCEEDED": FailureKind.TIMEOUT,
-    "timeout_error": FailureKind.TIMEOUT,
-    "api_error": FailureKind.SERVER,
-    "server_error": FailureKind.SERVER,
-    "INTERNAL": FailureKind.SERVER,
+    code: kind
+    for kind, codes in {
+        FailureKind.BILLING: "insufficient_quota billing_error insufficient_balance "
+        "insufficient_credits payment_required",
+        FailureKind.AUTH: "invalid_api_key api_key_invalid authentication_error permission_error "
+        "unauthenticated unauthorized permission_denied forbidden access_denied",
+        FailureKind.NOT_FOUND: "not_found_error model_not_found deployment_not_found not_found "
+        "invalid_model model_not_supported",
+        FailureKind.RATE_LIMIT: "rate_limit_error rate_limit_exceeded rate_limit_reached "
+        "rate_limited too_many_requests resource_exhausted",
+        FailureKind.OVERLOADED: "overloaded_error overloaded engine_overloaded unavailable "
+        "service_unavailable",
+        FailureKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error "
+        "request_too_large",
+        FailureKind.CONTENT_FILTER: "content_filter content_policy_violation",
+        FailureKind.TIMEOUT: "deadline_exceeded timeout_error timeout",
+    }.items()
+    for code in codes.replace("_", "").split()
 }
+"""By code, type or reason, without case and punctuation."""
 _KIND_OF_MESSAGE: Final = (
-    (r"(incorrect|invalid|missing|valid) api key|api key not valid", FailureKind.AUTH),
-    (r"not a valid model|invalid model", FailureKind.NOT_FOUND),
-    (r"prompt is too long|maximum context length|context window", FailureKind.CONTEXT_LENGTH),
-    (r"credit balance|requires more credits", FailureKind.BILLING),
+    (r"prompt is too long|maximum context length|context window", 400, FailureKind.CONTEXT_LENGTH),
+    (r"(incorrect|invalid|missing|valid) api key|api key not valid", 400, FailureKind.AUTH),
+    (r"not a valid model|invalid model", 400, FailureKind.NOT_FOUND),
+    (r"flagged|moderation|content policy", 400, FailureKind.CONTENT_FILTER),
+    (r"credit balance|requires more credits|current quota", 400, FailureKind.BILLING),
+    (r"overloaded|at capacity|temporarily unavailable", 500, FailureKind.OVERLOADED),
 )
+"""By message, where the status is in this hundred or not known."""
 _KIND_OF_STATUS: Final = {
     401: FailureKind.AUTH,
     402: FailureKind.BILLING,
@@ -134,16 +128,26 @@ def _inner(body: Any) -> dict[str, Any]:
 
 
 def _message(inner: dict[str, Any], outer: dict[str, Any], body: Any) -> str:
-    """The vendor's message, and after it what the provider behind an aggregator said."""
     candidates = (inner.get("message"), inner.get("detail"), outer.get("error"), body)
-    message = next(
-        (text for text in candidates if isinstance(text, str) and text.strip()), ""
-    ).strip()
-    metadata = inner.get("metadata")
+    message = next((text for text in candidates if isinstance(text, str) and text.strip()), "")
+    return whole_message(message, body)
+
+
+def whole_message(message: str, body: Any) -> str:
+    """The message of a failure: the vendor's, and then that of the provider behind an aggregator.
+
+    Args:
+        message: The vendor's message.
+        body: The error body.
+
+    Returns:
+        The message without white space around it; of a long one, the first 2000 characters.
+    """
+    message, metadata = message.strip(), _inner(body).get("metadata")
     behind = metadata.get("raw") if isinstance(metadata, dict) else None
     if isinstance(behind, str) and behind.strip() and behind not in message:
-        return f"{message}: {behind.strip()}" if message else behind.strip()
-    return message
+        message = f"{message}: {behind.strip()}" if message else behind.strip()
+    return message if len(message) <= _SHOWN else message[:_SHOWN] + "…"
 
 
 def _reasons(inner: dict[str, Any]) -> list[Any]:
@@ -155,10 +159,12 @@ def _reasons(inner: dict[str, Any]) -> list[Any]:
 
 def _kind(names: list[str], message: str, status: int | None) -> FailureKind:
     for name in names:
-        if name in _KIND_OF_CODE:
-            return _KIND_OF_CODE[name]
-    for pattern, kind in _KIND_OF_MESSAGE:
-        if status in (None, 400, 402, 403, 422) and re.search(pattern, message, re.IGNORECASE):
+        code = re.sub(r"[^a-z0-9]", "", name.lower())
+        if code in _KIND_OF_CODE:
+            return _KIND_OF_CODE[code]
+    for pattern, hundred, kind in _KIND_OF_MESSAGE:
+        fits = status is None or (hundred == status // 100 * 100 and status != 429)
+        if fits and re.search(pattern, message, re.IGNORECASE):
             return kind
     if status is None:
         return FailureKind.SERVER

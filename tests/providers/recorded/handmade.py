@@ -26,6 +26,7 @@ def handmade() -> list[Exchange]:
         "type": "invalid_request_error",
         "param": "messages",
     }
+    aggregated = {"message": "Provider returned error", "metadata": {"raw": "model overloaded\n"}}
     return [
         _chat("audio", {"audio": {"id": "audio_1", "data": _BYTES, "transcript": "Hello."}}),
         _chat("image by value", {"content": "Here:", "images": [_image(_BYTES)]}),
@@ -43,6 +44,8 @@ def handmade() -> list[Exchange]:
         _broken_off(),
         _http_error("context", 400, too_long),
         _http_error("moment", 503, {"message": "Later."}, "Wed, 21 Oct 2026 07:28:00 GMT"),
+        _http_error("behind an aggregator", 502, aggregated),
+        _http_error("long message", 500, {"message": "no " * 1000}),
         _http_error("long", 500, {"message": "no", "trace": "x" * 9000}),
     ]
 
