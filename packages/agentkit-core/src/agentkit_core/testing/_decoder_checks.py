@@ -157,6 +157,7 @@ def check_empty_body_fails(decoder: ResponseDecoder) -> None:
     events = decode_chunks(decoder, [])
     check_ends_once(events, "an empty body")
     assert isinstance(events[-1], ResponseFailed), "an empty body is decoded as a response"
+    assert decoder.finish() == (), "a second call of `finish` returns events"
 
 
 def has_error(body: bytes) -> bool:

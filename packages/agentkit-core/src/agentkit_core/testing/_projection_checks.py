@@ -26,15 +26,27 @@ from agentkit_core._tool_spec import ToolSpec
 from agentkit_core.testing._decoder_checks import check_empty_body_fails
 from agentkit_core.testing._hard_transcripts import hard_transcripts
 
-_TOOL: Final = ToolSpec(
-    "find_book",
-    "Finds a book by its shelfmark.",
-    input_schema={
-        "type": "object",
-        "properties": {"shelfmark": {"type": "string", "description": "As printed on its back."}},
-        "required": ["shelfmark"],
-    },
+_TOOLS: Final = (
+    ToolSpec(
+        "find_book",
+        "Finds a book by its shelfmark.",
+        input_schema={
+            "type": "object",
+            "properties": {"shelfmark": {"type": "string", "description": "The mark, as printed."}},
+            "required": ["shelfmark"],
+        },
+    ),
+    ToolSpec(
+        "lend_book",
+        "Lends a book to a reader.",
+        input_schema={
+            "type": "object",
+            "properties": {"shelfmark": {"type": "string"}, "reader": {"type": "string"}},
+            "required": ["shelfmark", "reader"],
+        },
+    ),
 )
+"""The tools that are offered where the author names none."""
 _CALL_ID: Final = ToolCallId("call_7")
 _FOREIGN: Final = ("QUJD", "another_api.search")
 """What `hard_transcripts` has from another provider: a signature, and a block."""
@@ -64,7 +76,7 @@ def check_projection(
     Args:
         projection: The projection to check.
         model: The model id for the requests.
-        tools: The tools for the requests; one tool by default. Pass `()` for a protocol without
+        tools: The tools for the requests; two tools by default. Pass `()` for a protocol without
             tools.
         histories: Histories by name; `hard_transcripts()` by default.
         streams: Whether requests say if the response is to be streamed. Pass False for a protocol
@@ -74,7 +86,7 @@ def check_projection(
         AssertionError: A rule is broken.
     """
     named = hard_transcripts() if histories is None else histories
-    offered = (_TOOL,) if tools is None else tuple(tools)
+    offered = _TOOLS if tools is None else tuple(tools)
     ids_per_call = _ids_per_call(projection, model, offered)
     for name, items in named.items():
         for streamed in (True, False):
@@ -151,7 +163,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 def _valid_request(model: str, tools: tuple[ToolSpec, ...]) -> ModelRequest:
     """Make a request with one of everything that every protocol with tools can send."""
-    call = ToolCall(_CALL_ID, (*tools, _TOOL)[0].name, {"shelfmark": "argument-7"})
+    call = ToolCall(_CALL_ID, (*tools, *_TOOLS)[0].name, {"shelfmark": "argument-7"})
     items = (
         Item.system("instruction-7"),
         Item.user("question-7"),
