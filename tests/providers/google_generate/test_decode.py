@@ -500,6 +500,22 @@ def test_a_count_that_is_missing_is_what_the_total_leaves_for_it() -> None:
     assert output() is None
 
 
+@pytest.mark.parametrize("last", [{}, None, {"trafficType": "ON_DEMAND"}])
+def test_a_last_report_without_counts_changes_nothing(last: dict[str, Any] | None) -> None:
+    first = {"promptTokenCount": 10, "totalTokenCount": 10}
+    second = {"promptTokenCount": 10, "candidatesTokenCount": 7, "totalTokenCount": 17}
+    usage = read(
+        stream(
+            response(text("a"), usage=first),
+            response(text("b"), usage=second),
+            {**response(text("c"), finish="STOP"), "usageMetadata": last},
+        )
+    ).usage
+
+    assert usage.tokens == TokenUsage(input=10, output=7)
+    assert usage.exact
+
+
 @pytest.mark.parametrize(
     ("payload", "kind"),
     [

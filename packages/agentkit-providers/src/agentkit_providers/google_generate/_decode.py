@@ -121,7 +121,8 @@ class GoogleGenerateDecoder(BodyDecoder):
     def _take(self, event: Chunk, out: list[ModelEvent]) -> None:
         if not self._started:
             self._take_head(event, out)
-        if event.usage_metadata:
+        # A report may hold no count, such as `{"trafficType": "ON_DEMAND"}`.
+        if event.usage_metadata and b"TokenCount" in bytes(event.usage_metadata):
             self._last_usage = event.usage_metadata
             if self._usage is None:
                 self._report_usage(out, final=False)
