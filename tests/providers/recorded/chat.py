@@ -108,7 +108,7 @@ class _Answer:
             self._take_choice(entry)
         self.reports += [report] if report else []
         self._started = self._started or begins
-        for name in ("citations", "search_results", "moderation"):
+        for name in ("citations", "search_results", "moderation", "service_tier"):
             if chunk.get(name):
                 self.metadata[f"{_API}.{name}"] = chunk[name]
         if isinstance(chunk.get("error"), str):
@@ -173,10 +173,12 @@ def read(exchange: Exchange) -> ModelResponse:
 
 
 def _tokens(raw: Mapping[str, Any]) -> TokenUsage:
-    """The vendor's counts, made disjoint.
+    """The vendor's counts, made disjoint so that they add up to its total.
 
-    Cached tokens are part of the prompt; where they are more than it (Azure's Grok), nothing of it
-    is left over. Reasoning is part of the output unless the total says that it comes on top (xAI).
+    Cached tokens are part of the prompt, and never more than it (Azure's Grok). Reasoning is part
+    of the output, and never more than it (Vercel's gateway), unless the total says that it comes on
+    top (xAI). What only the total has is hidden reasoning (Google's endpoint), or sound in the
+    prompt (Mistral).
     """
     prompt, output = count_at(raw, "prompt_tokens"), count_at(raw, "completion_tokens")
     cached = count_at(raw, "prompt_tokens_details", "cached_tokens")
@@ -187,8 +189,12 @@ def _tokens(raw: Mapping[str, Any]) -> TokenUsage:
     if reasoning is None:
         reasoning = count_at(raw, "reasoning_tokens")  # Copilot
     total = count_at(raw, "total_tokens")
-    if reasoning and output is not None and total == (prompt or 0) + output + reasoning:
-        output += reasoning
+    if total and prompt is not None and output is not None:
+        if raw.get("prompt_audio_seconds"):
+            prompt = total - output
+        output = total - prompt
+        cached = None if cached is None else min(cached, prompt)
+        reasoning = None if reasoning is None else min(reasoning, output)
     return TokenUsage(
         input=None if prompt is None else max(0, prompt - (cached or 0) - (written or 0)),
         output=output,

@@ -40,6 +40,7 @@ _KIND_OF_CODE: Final = {
         FailureKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error "
         "request_too_large",
         FailureKind.CONTENT_FILTER: "content_filter content_policy_violation",
+        FailureKind.INVALID_ANSWER: "tool_use_failed",
         FailureKind.TIMEOUT: "deadline_exceeded timeout_error timeout",
     }.items()
     for code in codes.replace("_", "").split()
@@ -71,6 +72,7 @@ WORTH_A_RETRY: Final = frozenset(
         FailureKind.RATE_LIMIT,
         FailureKind.OVERLOADED,
         FailureKind.SERVER,
+        FailureKind.INVALID_ANSWER,
         FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
         FailureKind.STREAM_CUT,

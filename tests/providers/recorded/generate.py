@@ -131,6 +131,9 @@ def read(exchange: Exchange) -> ModelResponse:
             }
             for index, other in others
         ]
+    tiers = [raw["serviceTier"] for raw in reports if raw.get("serviceTier")]
+    if tiers:
+        metadata[f"{_API}.service_tier"] = tiers[-1]
     parts = parts_of(first.entries, cut=first.word == "MAX_TOKENS")
     calls = any(isinstance(part, ToolCall) for part in parts)
     blocked = bool((metadata.get(f"{_API}.prompt_feedback") or {}).get("blockReason"))

@@ -83,7 +83,9 @@ def read(exchange: Exchange) -> ModelResponse:
     )
     reported = tokens.input is not None or tokens.output is not None
     cost = cost_in_usd(raw) if exchange["vendor"] in _COUNTS_IN_USD else CostUsage()
-    names = ("stop_sequence", "stop_details", "container", "context_management")
+    names = ("stop_sequence", "stop_details", "container", "context_management", "service_tier")
+    if raw.get("service_tier"):
+        message["service_tier"] = raw["service_tier"]
     word = message.get("stop_reason") or ""
     failure = failure_inside(error) if error else _failed(word)
     return response(

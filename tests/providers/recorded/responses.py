@@ -47,6 +47,9 @@ _INCOMPLETE: Final = {
     "max_output_tokens": FinishReason.MAX_TOKENS,
     "content_filter": FinishReason.BLOCKED,
 }
+_GROWING: Final = ("queued", "in_progress")
+"""Statuses of a response that is not there yet."""
+_RUN_BY_CLIENT: Final = ("computer_call", "local_shell_call", "shell_call", "apply_patch_call")
 _STREAMED: Final = {
     "response.output_text.delta": "text",
     "response.refusal.delta": "refusal",
@@ -151,6 +154,10 @@ def read(exchange: Exchange) -> ModelResponse:
     ]
     error = answer.error or end.get("error")
     words = [answer.status] if error else [why, answer.status]
+    metadata = {f"{_API}.{name}": end[name] for name in names if end.get(name)}
+    awaited = answer.status if answer.status in _GROWING else _awaited([*answer.items.values()])
+    if awaited and not error:
+        metadata[f"{_API}.awaited"] = awaited
     return response(
         parts,
         Ending(
@@ -161,9 +168,9 @@ def read(exchange: Exchange) -> ModelResponse:
                 answer.names.get("id") or None,
                 answer.names.get("model") or None,
             ),
-            _reason(answer.status, why, parts),
+            _reason(answer.status, why, parts, awaited=bool(awaited)),
             words,
-            {f"{_API}.{name}": end[name] for name in names if end.get(name)},
+            metadata,
             usage_of(f"{_API}.usage", reports, whole=True),
             failure_inside(error) if error else None,
         ),
@@ -184,14 +191,32 @@ def _tokens(raw: Mapping[str, Any]) -> TokenUsage:
     )
 
 
-def _reason(status: str, why: str, parts: list[Part]) -> FinishReason:
+def _awaited(items: list[dict[str, Any]]) -> str | None:
+    """The type of an item that waits for the client to run or to answer it.
+
+    See https://platform.openai.com/docs/guides/tools-shell and the guides of the other tools.
+    """
+    outputs = {item.get("call_id") for item in items if item["type"].endswith("_output")}
+    for item in items:
+        kind, call_id = item["type"], item.get("call_id")
+        runs_there = (item.get("environment") or {}).get("type") == "container_reference"
+        if kind == "mcp_approval_request":
+            return str(kind)
+        if kind in _RUN_BY_CLIENT and call_id not in outputs and not runs_there:
+            return str(kind)
+        if kind == "tool_search_call" and item.get("execution") == "client":
+            return str(kind)
+    return None
+
+
+def _reason(status: str, why: str, parts: list[Part], *, awaited: bool) -> FinishReason:
     if any(part.metadata.get(f"{_API}.refusal") for part in parts):
         return FinishReason.BLOCKED
     if status == "incomplete":
         return _INCOMPLETE.get(why, FinishReason.OTHER)
     if status != "completed":
         return FinishReason.OTHER
-    calls = any(isinstance(part, ToolCall) for part in parts)
+    calls = awaited or any(isinstance(part, ToolCall) for part in parts)
     return FinishReason.TOOL_CALL if calls else FinishReason.COMPLETED
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core import Item, ModelResponse, TextOutput, ToolResult
+from agentkit_core import Item, ModelResponse, TextOutput, ThinkingLevel, ToolResult
 from agentkit_core.provider import Projection
 from providers.recorded.exchanges import Exchange, request_of
 
@@ -44,7 +44,11 @@ def missing_in_next_request(
     item = response.item
     results = [ToolResult(call.id, TextOutput("done")) for call in item.tool_calls]
     following = Item.tool(*results) if results else Item.user("go on")
-    request = replace(request_of(exchange), items=(Item.user("hi"), item, following))
+    asked = request_of(exchange)
+    options = asked.options
+    if exchange["protocol"] == "anthropic-messages":  # it takes thoughts only while it thinks
+        options = replace(options, thinking=ThinkingLevel.HIGH)
+    request = replace(asked, items=(Item.user("hi"), item, following), options=options)
     sent = set(_texts(msgspec.json.decode(projection.encode(request).body)))
     # Streams cut what they send: there, what the decoder keeps must do.
     wanted = _wanted(exchange.get("response") or msgspec.to_builtins(item))

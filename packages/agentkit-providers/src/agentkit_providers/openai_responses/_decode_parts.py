@@ -7,7 +7,7 @@ the item is done, because only then all of it is known. Items may grow side by s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
