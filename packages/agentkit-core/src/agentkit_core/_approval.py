@@ -13,8 +13,9 @@ from agentkit_core._ids import ApprovalId
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import ToolCall
+from agentkit_core.settings import Settings
 from agentkit_core.text import UNSEEN, make_visible
-from agentkit_core.values import Record, StringEnum
+from agentkit_core.values import StringEnum
 
 
 class ApprovalKind(StringEnum):
@@ -28,7 +29,7 @@ class ApprovalKind(StringEnum):
     """The person logs in to a service."""
 
 
-class ApprovalRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
+class ApprovalRequest(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """A tool call that waits for a person: for a yes or no, for an answer, or for a login.
 
     Attributes:
@@ -56,6 +57,7 @@ class ApprovalRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Make visible what a person is to decide on, wherever it comes from."""
+        super().__post_init__()
         if UNSEEN.search(self.summary):
             force_setattr(self, "summary", make_visible(self.summary))
         if self.reason is not None and UNSEEN.search(self.reason):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import force_setattr
+
 from agentkit_core._json import JsonValue
+from agentkit_core.settings import member_of
 from agentkit_core.values import Record, StringEnum
 
 
@@ -76,6 +79,11 @@ class ProviderFailure(Record, frozen=True, kw_only=True, omit_defaults=True):
     tokens: int | None = None
     token_limit: int | None = None
     raw: JsonValue = None
+
+    def __post_init__(self) -> None:
+        # The other fields are what a provider reports, which may be nonsense.
+        if type(self.kind) is not FailureKind:
+            force_setattr(self, "kind", member_of(FailureKind, self.kind, "ProviderFailure.kind"))
 
     def describe(self) -> str:
         """Describe the failure in one line: kind, status, code, message, wait."""

@@ -27,6 +27,7 @@ from agentkit_core._ids import MessageId
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import KIND_OF_PART, Part, Text, ToolCall, ToolResult
 from agentkit_core._usage import Usage
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record, StringEnum
 
 
@@ -67,7 +68,7 @@ class Provenance(Record, frozen=True, omit_defaults=True):
         return self.model == model and self.api == api and self.provider == provider
 
 
-class Item(Record, frozen=True, omit_defaults=True):
+class Item(Settings, frozen=True, omit_defaults=True):
     """One entry of a transcript.
 
     Make items with `Item.user("hi")`, `Item.assistant(…)`, …. To change a field, make a copy with
@@ -103,6 +104,7 @@ class Item(Record, frozen=True, omit_defaults=True):
     interrupted: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         tool_item = self.kind is ItemKind.TOOL
         for part in self.parts:
             kind = type(part)

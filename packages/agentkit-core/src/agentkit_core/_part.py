@@ -27,6 +27,7 @@ from agentkit_core._ids import ToolCallId
 from agentkit_core._json import JsonValue, to_json
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._usage import Usage
+from agentkit_core.settings import check_values
 from agentkit_core.values import Record, StringEnum
 
 
@@ -71,6 +72,9 @@ class Media(_Part, frozen=True, tag="media"):
     modality: Modality
     mime_type: str
     data: DataRef
+
+    def __post_init__(self) -> None:
+        check_values(self)
 
     @property
     def text(self) -> str | None:
@@ -250,6 +254,9 @@ class ToolResult(_Part, frozen=True, tag="tool_result"):
     details: JsonValue = None
     usage: Usage | None = None
     added_tools: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_values(self)
 
     @property
     def text(self) -> str:

@@ -17,6 +17,7 @@ from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._tool_spec import ToolSpec
 from agentkit_core.cache import CacheRequest
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record, StringEnum
 
 
@@ -58,7 +59,7 @@ class JsonFormat(Record, frozen=True, tag="json", tag_field="type"):
     """The answer has to be a JSON object, of any schema."""
 
 
-class JsonSchemaFormat(Record, frozen=True, tag="json_schema", tag_field="type"):
+class JsonSchemaFormat(Settings, frozen=True, tag="json_schema", tag_field="type"):
     """The answer has to be JSON that follows a schema.
 
     Attributes:
@@ -79,7 +80,7 @@ ResponseFormat = JsonFormat | JsonSchemaFormat
 """The format of the answer's text."""
 
 
-class Timeouts(Record, frozen=True, kw_only=True, omit_defaults=True):
+class Timeouts(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """How long to wait for a model, in seconds; None means no limit.
 
     Attributes:
@@ -97,7 +98,7 @@ class Timeouts(Record, frozen=True, kw_only=True, omit_defaults=True):
     total_s: float | None = None
 
 
-class ModelOptions(Record, frozen=True, kw_only=True, omit_defaults=True):
+class ModelOptions(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """How the model should answer, in terms that are the same for all providers.
 
     None leaves an option to the provider's default.
@@ -135,6 +136,7 @@ class ModelOptions(Record, frozen=True, kw_only=True, omit_defaults=True):
     extra: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for api, fields in self.extra.items():
             if not isinstance(fields, dict):
                 raise TypeError(
@@ -143,7 +145,7 @@ class ModelOptions(Record, frozen=True, kw_only=True, omit_defaults=True):
                 )
 
 
-class ModelRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
+class ModelRequest(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """One request to a model.
 
     Attributes:

@@ -7,10 +7,10 @@ random number is an argument, and the caller does the waiting.
 from __future__ import annotations
 
 from agentkit_core._failure import ProviderFailure
-from agentkit_core.values import Record
+from agentkit_core.settings import Settings
 
 
-class RetryPolicy(Record, frozen=True, kw_only=True, omit_defaults=True):
+class RetryPolicy(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """How often to try a model call, and how long to wait between attempts.
 
     Attributes:

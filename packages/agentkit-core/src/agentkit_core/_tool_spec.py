@@ -6,10 +6,10 @@ from msgspec import field
 
 from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
-from agentkit_core.values import Record
+from agentkit_core.settings import Settings
 
 
-class ToolAnnotations(Record, frozen=True, omit_defaults=True):
+class ToolAnnotations(Settings, frozen=True, omit_defaults=True):
     """Properties of a tool for policies and the loop. They are never sent to a model.
 
     Attributes:
@@ -34,7 +34,7 @@ class ToolAnnotations(Record, frozen=True, omit_defaults=True):
     detach_after_s: float | None = None
 
 
-class ToolSpec(Record, frozen=True, omit_defaults=True):
+class ToolSpec(Settings, frozen=True, omit_defaults=True):
     """A tool as it is described to a model: its name, its purpose and its arguments.
 
     Attributes:

@@ -6,6 +6,7 @@ end. Applications that know better set `marks`.
 
 from __future__ import annotations
 
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record, StringEnum
 
 
@@ -32,7 +33,7 @@ class ToolsEnd(Record, frozen=True, tag="tools_end", tag_field="type"):
     """A cache mark after the tool definitions."""
 
 
-class ItemEnd(Record, frozen=True, tag="item_end", tag_field="type"):
+class ItemEnd(Settings, frozen=True, tag="item_end", tag_field="type"):
     """A cache mark after an item of the request.
 
     Attributes:
@@ -42,7 +43,7 @@ class ItemEnd(Record, frozen=True, tag="item_end", tag_field="type"):
     item: int
 
 
-class PartEnd(Record, frozen=True, tag="part_end", tag_field="type"):
+class PartEnd(Settings, frozen=True, tag="part_end", tag_field="type"):
     """A cache mark after one part of an item.
 
     Attributes:
@@ -58,7 +59,7 @@ CacheMark = ToolsEnd | ItemEnd | PartEnd
 """Where a cached prefix may end."""
 
 
-class CacheRequest(Record, frozen=True, kw_only=True, omit_defaults=True):
+class CacheRequest(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """Asks the provider to cache prefixes of the request.
 
     Attributes:

@@ -7,6 +7,7 @@ from threading import Condition, Thread
 from types import TracebackType
 from typing import Self
 
+from agentkit_core.settings import member_of, number_of
 from agentkit_core.values import StringEnum
 from agentkit_loop.events import Envelope
 from agentkit_loop.ports import Reporter
@@ -48,8 +49,8 @@ class BackgroundReporter:
                 after the failure.
         """
         self._guarded = GuardedReporter(reporter, policy)
-        self._capacity = capacity
-        self._overflow = overflow
+        self._capacity = int(number_of(capacity, "capacity", whole=True, least=1))
+        self._overflow = member_of(QueueOverflow, overflow, "overflow")
         self._queue: deque[Envelope] = deque()
         self._changed = Condition()
         self._thread: Thread | None = None

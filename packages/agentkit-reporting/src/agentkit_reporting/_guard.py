@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
+from agentkit_core.settings import member_of
 from agentkit_core.values import StringEnum
 from agentkit_loop import ReporterFailed
 from agentkit_loop.events import Envelope, RunFinished
@@ -44,7 +45,7 @@ class GuardedReporter:
             policy: What happens if it fails.
         """
         self.reporter = reporter
-        self.policy = policy
+        self.policy = member_of(FailurePolicy, policy, "policy")
         self.failures = 0
         """The number of events at which the reporter failed."""
         self._errors: list[Exception] = []

@@ -12,10 +12,11 @@ from functools import lru_cache
 from agentkit_core._data_ref import Modality
 from agentkit_core._item import ItemKind
 from agentkit_core._json import without_lone_surrogates
-from agentkit_core.values import Record, StringEnum
+from agentkit_core.settings import Settings
+from agentkit_core.values import StringEnum
 
 
-class IdRule(Record, frozen=True, kw_only=True, omit_defaults=True):
+class IdRule(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """Which ids of tool calls, or which tool names, a target accepts.
 
     Empty ids, and ids with lone surrogates, are never accepted.
@@ -66,7 +67,7 @@ class ToolMedia(StringEnum):
     """In a user item right after the tool item, with a label that names the call."""
 
 
-class Target(Record, frozen=True, kw_only=True, omit_defaults=True):
+class Target(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """What one model accepts. The defaults are what most chat protocols accept.
 
     Attributes:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, JsonSchemaFormat, ModelRequest, ModelResponse
 from agentkit_core.json import decode_json
+from agentkit_core.settings import member_of, number_of
 from agentkit_core.values import StringEnum
 from agentkit_loop._errors import InvalidResultType, NoResult
 from agentkit_loop._result import TurnEnd, TurnResult
@@ -113,8 +114,8 @@ class ResultRequest(Hook, Generic[T]):
     """
 
     def __init__(self, kind: type[T], mode: ResultMode, retries: int) -> None:
-        self._mode = mode
-        self._retries_left = retries
+        self._mode = member_of(ResultMode, mode, "result_mode")
+        self._retries_left = int(number_of(retries, "result_retries", whole=True, least=0))
         self._type_name = kind.__name__ if isinstance(kind, type) else str(kind)
         self._values: list[T] = []
         self._problem: str | None = None

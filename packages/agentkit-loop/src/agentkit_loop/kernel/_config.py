@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_core import RetryPolicy
-from agentkit_core.values import Record, StringEnum
+from agentkit_core.settings import Settings
+from agentkit_core.values import StringEnum
 from agentkit_loop.kernel._limits import Limits, SessionLimits
 
 
@@ -91,7 +92,7 @@ _LEAST: Final = {
 """The least value of each setting that counts something."""
 
 
-class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
+class LoopConfig(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """How a run behaves. The defaults suit most chat agents.
 
     Raises:
@@ -153,6 +154,7 @@ class LoopConfig(Record, frozen=True, kw_only=True, omit_defaults=True):
     retry: RetryPolicy = RetryPolicy()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:

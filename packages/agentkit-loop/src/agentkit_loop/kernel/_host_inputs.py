@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentkit_core import ApprovalId, Item, ModelOptions, ModelResponse, ToolCallId
-from agentkit_core.values import Record, StringEnum
+from agentkit_core.settings import Settings
+from agentkit_core.values import StringEnum
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._status import ApprovalDecision
 
@@ -17,7 +18,7 @@ class Lane(StringEnum):
     """For the running turn: the model reads it with its next call."""
 
 
-class _HostInput(Record, frozen=True, omit_defaults=True, tag_field="type"):
+class _HostInput(Settings, frozen=True, omit_defaults=True, tag_field="type"):
     pass
 
 

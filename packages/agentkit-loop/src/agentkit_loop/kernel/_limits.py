@@ -8,10 +8,11 @@ from typing import Final
 from msgspec import field
 
 from agentkit_core import Usage
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record
 
 
-class Limits(Record, frozen=True, kw_only=True, omit_defaults=True):
+class Limits(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """How much one turn may use, including the model calls that its tools make; None: no limit.
 
     The defaults stop a turn that gets nowhere; a turn that needs more has to say so.
@@ -42,6 +43,17 @@ class Limits(Record, frozen=True, kw_only=True, omit_defaults=True):
     max_tokens: int | None = None
     max_cost: dict[str, Decimal] = field(default_factory=dict)
     max_duration_s: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for currency, most in self.max_cost.items():
+            if type(most) not in (Decimal, int):
+                raise TypeError(
+                    f"{type(self).__name__}.max_cost[{currency!r}] is {most!r}; use a Decimal, as in "
+                    f'{{"USD": Decimal("0.50")}}'
+                )
+            if most != most or most < 0:
+                raise ValueError(f"{type(self).__name__}.max_cost[{currency!r}] is {most!r}; use 0 or more")
 
 
 class SessionLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):

@@ -22,6 +22,7 @@ from agentkit_core import (
     TurnId,
     Usage,
 )
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record
 from agentkit_loop.kernel._call_state import CallState
 from agentkit_loop.kernel._config import LoopConfig
@@ -118,7 +119,7 @@ class ParentCall(Record, frozen=True):
     call_id: ToolCallId
 
 
-class HookPoints(Record, frozen=True, kw_only=True, omit_defaults=True):
+class HookPoints(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """Where a turn stops for code of the host: at the effects for which there are hooks.
 
     The driver says so when it starts or resumes a session; it is not a setting of the run.

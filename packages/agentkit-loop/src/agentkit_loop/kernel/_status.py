@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentkit_core import ApprovalRequest, JsonValue, ToolCallId
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record, StringEnum
 from agentkit_loop._result import TurnResult
 
@@ -20,7 +21,7 @@ class GrantScope(StringEnum):
     whatever its arguments, including calls that wait now."""
 
 
-class ApprovalDecision(Record, frozen=True, kw_only=True, omit_defaults=True):
+class ApprovalDecision(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """A person's decision on an approval request.
 
     Attributes:

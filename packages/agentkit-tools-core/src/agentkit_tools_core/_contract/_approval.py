@@ -8,6 +8,7 @@ from typing import Final
 
 from agentkit_core import ApprovalId, ApprovalKind, ApprovalRequest, JsonValue, ToolCall
 from agentkit_core.json import canonical_json
+from agentkit_core.settings import member_of
 from agentkit_tools_core._contract._permissions import PermissionRequest
 
 _FINGERPRINT_LENGTH: Final = 32
@@ -68,6 +69,7 @@ def approval_id(
     Raises:
         TypeError: The metadata of the permission cannot be written as JSON.
     """
+    want = member_of(ApprovalKind, want, "want")
     is_permission = want is ApprovalKind.APPROVAL
     content: list[object] = [want.value, permission.kind, permission.metadata]
     if not is_permission or not permission.metadata:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from agentkit_core import JsonValue, TextOutput, ToolCallId, ToolFailure, ToolResult, Usage
-from agentkit_core.values import Record
+from agentkit_core.settings import Settings
 
 
-class ToolOutcome(Record, frozen=True, omit_defaults=True):
+class ToolOutcome(Settings, frozen=True, omit_defaults=True):
     """The outcome of a finished call.
 
     Attributes:
@@ -22,7 +22,7 @@ class ToolOutcome(Record, frozen=True, omit_defaults=True):
     stop_unless_failed: bool = False
 
 
-class ToolReturn(Record, frozen=True, kw_only=True):
+class ToolReturn(Settings, frozen=True, kw_only=True):
     """A return value with more than an output: details, an error, usage.
 
     Returning a plain value is the same as `ToolReturn(output=value)`.

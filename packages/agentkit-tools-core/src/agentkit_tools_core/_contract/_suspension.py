@@ -9,7 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agentkit_core import ApprovalKind, ApprovalRequest, JsonValue, ToolCall, ToolFailure, to_json
-from agentkit_core.values import PortableError, Record
+from agentkit_core.settings import Settings
+from agentkit_core.values import PortableError
 from agentkit_tools_core._contract._approval import is_permission_id
 from agentkit_tools_core._errors import ToolError
 from agentkit_tools_core.sync import NeedsEventLoop
@@ -17,7 +18,7 @@ from agentkit_tools_core.sync import NeedsEventLoop
 MAX_TOKEN_BYTES: Final = 1 << 20
 
 
-class Suspension(Record, frozen=True, omit_defaults=True):
+class Suspension(Settings, frozen=True, omit_defaults=True):
     """A call that waits for answers; after these, it is run again from the start.
 
     Attributes:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentkit_core import JsonValue, ToolCallId, ToolResult, ToolSpec
+from agentkit_core.settings import Settings
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
@@ -19,7 +20,7 @@ from agentkit_tools_core._outputs._convert import outcome_of
 from agentkit_tools_core.sync import require_no_awaitable
 
 
-class Block(Record, frozen=True, omit_defaults=True):
+class Block(Settings, frozen=True, omit_defaults=True):
     """The call must not run.
 
     Attributes:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agentkit_core import ApprovalId, ApprovalRequest, JsonValue, ToolFailure, ToolResult, to_json
 from agentkit_core.json import without_lone_surrogates
+from agentkit_core.settings import Settings
 from agentkit_core.text import shorten_middle
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._approval import approval_request
@@ -41,7 +42,7 @@ class Allowed(Record, frozen=True, omit_defaults=True, tag="allowed", tag_field=
     input: dict[str, JsonValue] | None = None
 
 
-class Refused(Record, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
+class Refused(Settings, frozen=True, omit_defaults=True, tag="refused", tag_field="type"):
     """The call must not run.
 
     Attributes:

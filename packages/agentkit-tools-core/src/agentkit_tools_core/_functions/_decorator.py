@@ -251,15 +251,6 @@ def tool(
         InvalidToolName: The name is not a valid tool name.
         InvalidToolFunction: A parameter cannot be described to a model, or a time is not valid.
     """
-    annotations = ToolAnnotations(
-        read_only=read_only,
-        destructive=destructive,
-        idempotent=idempotent,
-        needs_approval=needs_approval,
-        exclusive=exclusive,
-        timeout_s=timeout_s,
-        detach_after_s=detach_after_s,
-    )
 
     def make(
         function: Any, frame: FrameType, is_method: bool | None = None
@@ -278,6 +269,15 @@ def tool(
         if permissions is not None and is_async_function(permissions):
             reason = "`permissions` is asynchronous, and nobody awaits it; use a plain function"
             raise InvalidToolFunction(tool_name, reason)
+        annotations = ToolAnnotations(
+            read_only=read_only,
+            destructive=destructive,
+            idempotent=idempotent,
+            needs_approval=needs_approval,
+            exclusive=exclusive,
+            timeout_s=timeout_s,
+            detach_after_s=detach_after_s,
+        )
         signature = read_signature(function, tool=tool_name, frame=frame, is_method=is_method)
         arguments = Arguments(tool_name, signature.parameters, lenient=not strict_arguments)
         docstring = read_docstring(_doc_of(function))
@@ -306,6 +306,9 @@ def tool(
 
 
 def _check_times(tool: str, timeout_s: float | None, detach_after_s: float | None) -> None:
+    for name, value in (("timeout_s", timeout_s), ("detach_after_s", detach_after_s)):
+        if value is not None and not isinstance(value, (int, float)):
+            raise InvalidToolFunction(tool, f"{name}={value!r} is not a number of seconds")
     # These conditions also reject NaN.
     if timeout_s is not None and not timeout_s > 0:
         raise InvalidToolFunction(

@@ -25,7 +25,8 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_core.json import without_lone_surrogates
-from agentkit_core.values import Record, StringEnum
+from agentkit_core.settings import Settings
+from agentkit_core.values import StringEnum
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._log import logger
@@ -49,7 +50,7 @@ class OverflowAction(StringEnum):
     """The output is stored, and the model gets a note that says how to read it in slices."""
 
 
-class OutputLimits(Record, frozen=True, kw_only=True):
+class OutputLimits(Settings, frozen=True, kw_only=True):
     """How many bytes of text an output may have. Media do not count and are always kept.
 
     The limit of a tool is the first of these that exists: `per_tool`, the tool's own metadata, the
@@ -88,6 +89,7 @@ class OutputLimits(Record, frozen=True, kw_only=True):
         Raises:
             ValueError: A limit is less than 1, or `action` is `STORE` without a store.
         """
+        super().__post_init__()
         for limit in (self.default_bytes, self.read_bytes, *self.per_tool.values()):
             if limit is not None and limit < 1:
                 raise ValueError(

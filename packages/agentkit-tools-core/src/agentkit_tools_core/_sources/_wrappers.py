@@ -13,6 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from agentkit_core import ToolSpec
+from agentkit_core.settings import member_of
 from agentkit_core.values import StringEnum
 from agentkit_tools_core._contract._names import is_tool_name
 from agentkit_tools_core._contract._tool import Tool
@@ -223,9 +224,10 @@ class CombinedTools(_Wrapper):
 
         Raises:
             DuplicateTool: Two tools have the same name, and `collision` is `REFUSE`.
+            ValueError: `collision` is not a valid word.
         """
         self._sources = sources
-        self._collision = collision
+        self._collision = collision = member_of(Collision, collision, "collision")
         last = collision is Collision.LAST_WINS
         self._order = tuple(reversed(sources)) if last else sources
         self._current()
