@@ -47,13 +47,13 @@ class Limits(Settings, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         for currency, most in self.max_cost.items():
+            name = f"{type(self).__name__}.max_cost[{currency!r}]"
             if type(most) not in (Decimal, int):
                 raise TypeError(
-                    f"{type(self).__name__}.max_cost[{currency!r}] is {most!r}; use a Decimal, as in "
-                    f'{{"USD": Decimal("0.50")}}'
+                    f'{name} is {most!r}; use a Decimal, as in {{"USD": Decimal("0.50")}}'
                 )
             if most != most or most < 0:
-                raise ValueError(f"{type(self).__name__}.max_cost[{currency!r}] is {most!r}; use 0 or more")
+                raise ValueError(f"{name} is {most!r}; use 0 or more")
 
 
 class SessionLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
