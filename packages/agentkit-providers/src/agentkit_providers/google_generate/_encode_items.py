@@ -29,6 +29,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_core.provider import Target
+from agentkit_providers._protocol_kit._media_types import content_of, type_of
 from agentkit_providers._protocol_kit._readable_media import MediaTraits, readable_item
 from agentkit_providers.google_generate import _wire_request as wire
 from agentkit_providers.google_generate._media import data_part, file_part, media_part
@@ -185,9 +186,9 @@ def _content_part(part: Part) -> Iterator[wire.Part]:
 def _reasoning(part: Reasoning) -> Iterator[wire.Part]:
     if part.data is not None:
         mime_type = part.metadata.get(MIME_TYPE_KEY)
-        image = data_part(
-            part.data, mime_type if isinstance(mime_type, str) else "", default_type="image/png"
-        )
+        shown = type_of(content_of(part.data) or b"")
+        named = mime_type if isinstance(mime_type, str) else ""
+        image = data_part(part.data, shown or named, default_type="image/png")
         image.thought, image.thought_signature = True, _signature(part)
         yield image
     elif part.summary:

@@ -74,7 +74,8 @@ def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ChatTr
 
 def _fit_effort_with_tools(draft: Draft, traits: ChatTraits) -> None:
     rule, asked = traits.quirks.effort_with_tools, draft.options.thinking
-    if rule is EffortWithTools.SENT or not draft.request.tools:
+    has_tools = draft.request.tools or "tools" in draft.options.extra.get(traits.target.api, {})
+    if rule is EffortWithTools.SENT or not has_tools:
         return
     sent = ThinkingLevel.OFF if rule is EffortWithTools.OFF else None
     if asked is sent:

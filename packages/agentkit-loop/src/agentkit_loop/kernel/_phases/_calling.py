@@ -38,6 +38,7 @@ from agentkit_loop.kernel._phases._common import handlers_of_turn
 from agentkit_loop.kernel._phases._handler import Handlers
 from agentkit_loop.kernel._queues import append_hook_items
 from agentkit_loop.kernel._recovery import on_effect_lost as on_other_effect_lost
+from agentkit_loop.kernel._request_notes import report_request_changes
 from agentkit_loop.kernel._rounds import advance_round, interrupt_round, open_round
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import (
@@ -70,6 +71,7 @@ def on_model_responded(draft: Draft, answer: ModelResponded) -> Phase:
     item = with_unique_call_ids(draft, response.item)
     reason = item.finish_reason or FinishReason.COMPLETED
     _finish_model_call(draft, response, reason)
+    report_request_changes(draft, item)
     turn, usage = draft.turn, response.usage
     if not turn.unpriced and is_unpriced(usage):
         _tell_of_missing_price(draft)
