@@ -2,7 +2,7 @@
 
 import anyio
 
-from agentkit_loop import Agent, AwaitingInput, Finished, WaitingForApproval
+from agentkit_loop import Agent, AwaitingInput, Finished, GrantScope, WaitingForApproval
 from agentkit_loop.testing import ScriptedModel, call, say
 from agentkit_tools_core import tool
 
@@ -29,7 +29,9 @@ async def main() -> None:
                     for request in requests:
                         print(f"approve? {request.summary}")
                         if request.call.input["path"] == "old.log":
-                            session.approve(request.id)
+                            # ONCE: this call; SESSION: these arguments in this session;
+                            # KIND: all requests of this kind of this tool in this session.
+                            session.approve(request.id, scope=GrantScope.ONCE)
                         else:
                             session.deny(request.id, reason="keep it")
                 case Finished(result=result):

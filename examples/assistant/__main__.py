@@ -7,8 +7,10 @@
     python examples/assistant --model local                   # llama.cpp on this machine
 
 It prints the answer while it arrives, and tool calls, results and usage. It writes a record of
-the run as JSON lines. The exit code is 0 if the model answered, 1 if it failed during the run,
-and 2 if the run could not begin: a missing key, an unknown model, a refused connection.
+the run as JSON lines. Before it writes a file, it asks: for this call, for these arguments in this
+session, or for all files in this session. The exit code is 0 if the model answered, 1 if it failed
+during the run, 2 if the run could not begin (a missing key, an unknown model, a refused
+connection), and 130 if Ctrl-C stopped it.
 """
 
 from __future__ import annotations
@@ -21,12 +23,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
+from approving import ask_person
 from local_model import NoLocalModel, local_server
 from standin import answer
 from workspace_tools import workspace_tools
 
-from agentkit_core import AgentkitError, FailureKind, ModelOptions, ProviderFailure
+from agentkit_core import AgentkitError, FailureKind, ModelOptions
 from agentkit_loop import Agent, TurnEnd, TurnResult
+from agentkit_loop.events import Envelope, TurnFinished
 from agentkit_providers import HttpModel, connect
 from agentkit_providers.replay import ReplayServer
 from agentkit_reporting import JsonlReporter, TextReporter
@@ -77,6 +81,23 @@ def open_model(name: str, base_url: str | None) -> Iterator[tuple[HttpModel, str
         yield model, f"{name} at {model.base_url}"
 
 
+class Screen:
+    """Shows a run; `main` says why one failed, so that it is said once."""
+
+    def __init__(self) -> None:
+        self._text = TextReporter()
+
+    def __call__(self, envelope: Envelope) -> None:
+        """Show one event."""
+        event = envelope.event
+        if isinstance(event, TurnFinished) and event.result.end in (
+            TurnEnd.ERROR,
+            TurnEnd.CANCELLED,
+        ):
+            return
+        self._text(envelope)
+
+
 async def run(options: argparse.Namespace, record: Path) -> TurnResult:
     """Run the agent and print what happens."""
     with (
@@ -90,14 +111,10 @@ async def run(options: argparse.Namespace, record: Path) -> TurnResult:
             tools=workspace_tools(options.folder),
             instructions=INSTRUCTIONS,
             options=LOCAL if options.model == "local" else None,
-            reporters=[TextReporter(), recorder],
+            on_approval=ask_person,
+            reporters=[Screen(), recorder],
         )
         return await agent.run(options.prompt)
-
-
-def describe(failure: ProviderFailure) -> str:
-    """Describe a failure in one line."""
-    return " ".join(failure.describe().split())
 
 
 def main() -> int:
@@ -109,14 +126,17 @@ def main() -> int:
     record = options.record or Path(tempfile.mkdtemp(prefix="assistant-")) / "run.jsonl"
     try:
         result = anyio.run(run, options, record)
+    except KeyboardInterrupt:
+        print(f"assistant: stopped by Ctrl-C; record: {record}", file=sys.stderr)
+        return 130
     except (AgentkitError, NoLocalModel, OSError) as error:
         print(f"assistant: {error}", file=sys.stderr)
         return 2
     print(f"record: {record}")
-    if result.end is not TurnEnd.ERROR or result.failure is None:
+    if result.end is not TurnEnd.ERROR:
         return 0
-    print(f"assistant: {describe(result.failure)}", file=sys.stderr)
-    return 2 if result.failure.kind in NOT_BEGUN else 1
+    print(f"assistant: {' '.join(result.describe_end().split())}", file=sys.stderr)
+    return 2 if result.failure is not None and result.failure.kind in NOT_BEGUN else 1
 
 
 if __name__ == "__main__":

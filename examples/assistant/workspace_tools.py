@@ -1,4 +1,4 @@
-"""Three tools: list a folder, read a file in it, calculate."""
+"""Four tools: list a folder, read a file in it, write one after an approval, calculate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_EXPONENT: Final = 1_000
 
 
 def workspace_tools(folder: Path) -> list[Tool]:
-    """Make the tools for one folder; they do not read anything outside it."""
+    """Make the tools for one folder; they read and write nothing outside it."""
     root = folder.resolve()
 
     @tool(read_only=True, label="List a folder")
@@ -40,20 +40,32 @@ def workspace_tools(folder: Path) -> list[Tool]:
             text if len(data) <= MAX_FILE_BYTES else f"{text}\n[cut after {MAX_FILE_BYTES} bytes]"
         )
 
+    @tool(needs_approval=True, label="Write a file")
+    def write_file(
+        path: Annotated[str, "The file, relative to the workspace"],
+        text: Annotated[str, "Its new content"],
+    ) -> str:
+        """Write a text file; what was in it is lost."""
+        target = _inside(root, path, new=True)
+        target.write_text(text, encoding="utf-8")
+        return f"wrote {len(text)} characters"
+
     @tool(read_only=True, idempotent=True)
     def calculate(expression: Annotated[str, "Such as `(12 + 3) * 4 / 7`"]) -> str:
         """Calculate an arithmetic expression: + - * / // % ** and parentheses."""
         return str(_value(expression))
 
-    return [list_files, read_file, calculate]
+    return [list_files, read_file, write_file, calculate]
 
 
-def _inside(root: Path, path: str, *, folder: bool = False) -> Path:
+def _inside(root: Path, path: str, *, folder: bool = False, new: bool = False) -> Path:
     """Resolve a path, links included; refuse it if it is not below the root."""
     try:
         target = (root / path).resolve()
         if not target.is_relative_to(root):
             raise ToolError(f"{path!r} is outside the workspace")
+        if new and target.parent.is_dir() and not target.is_dir():
+            return target
         if not (target.is_dir() if folder else target.is_file()):
             raise ToolError(f"there is no {'folder' if folder else 'file'} {path!r}")
     except (OSError, ValueError) as error:  # too long, a NUL in it, a loop of links

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +115,112 @@ def test_a_refused_key_is_exit_code_2_and_does_not_show() -> None:
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "SECRET123" not in done.stdout + done.stderr
+
+
+def command(*words: str) -> list[str]:
+    """The command that runs the main job."""
+    return [sys.executable, str(ASSISTANT), *words]
+
+
+def at(server: ReplayServer) -> list[str]:
+    """The options that name a server."""
+    return ["--base-url", server.url]
+
+
+def shown(done: subprocess.CompletedProcess[str]) -> str:
+    """All that a person sees."""
+    return done.stdout + done.stderr
+
+
+def test_vu12_a_missing_key_is_told_once_and_no_request_is_counted() -> None:
+    done = assistant("Hello", "--model", "openai:gpt-5-mini")
+
+    assert done.returncode == 2
+    assert "cancelled" not in shown(done)
+    assert "request" not in done.stdout
+    assert shown(done).count("OPENAI_API_KEY") == 1
+
+
+def test_vu12_a_failure_of_the_provider_is_told_once() -> None:
+    refusal = {"error": {"message": "the weather is bad", "code": "no"}}
+    with ReplayServer([Answer.error(401, refusal)]) as server:
+        done = assistant(
+            "Hello", "--model", "openai:any", "--base-url", server.url, OPENAI_API_KEY="k"
+        )
+
+    assert shown(done).count("the weather is bad") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_vu12_ctrl_c_is_one_line_with_the_record_and_exit_code_130(tmp_path: Path) -> None:
+    record = tmp_path / "run.jsonl"
+    slow = openai_chat.text("word " * 2000).with_pace(0.05)
+    with (
+        ReplayServer([slow]) as server,
+        subprocess.Popen(
+            command("Hello", "--record", str(record), "--model", "compatible:any", *at(server)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env={"PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"},
+        ) as process,
+    ):
+        assert process.stdout is not None
+        while "word" not in process.stdout.read(8):
+            pass
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert errors == f"assistant: stopped by Ctrl-C; record: {record}\n"
+    events = [json.loads(line)["event"]["type"] for line in record.read_text("utf-8").splitlines()]
+    assert events[-1] == "run_finished"
+
+
+def write_twice() -> list[Answer]:
+    return [
+        openai_chat.tool_calls(
+            [("write_file", {"path": name, "text": "hi"}) for name in ("a.txt", "b.txt")]
+        ),
+        openai_chat.text("Done."),
+    ]
+
+
+def test_vu13_without_a_terminal_nothing_is_approved(folder: Path) -> None:
+    with ReplayServer(write_twice()) as server:
+        done = assistant(
+            "Write.", "--folder", str(folder), "--model", "compatible:m", "--base-url", server.url
+        )
+
+    assert done.returncode == 0
+    assert not (folder / "a.txt").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("typed", "written"), [("y\nn\n", ["a.txt"]), ("k\n", ["a.txt", "b.txt"]), ("n\nn\n", [])]
+)
+def test_vu13_a_person_approves_this_call_these_arguments_or_this_kind(
+    folder: Path, typed: str, written: list[str]
+) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    with ReplayServer(write_twice()) as server:
+        os.write(ours, typed.encode())
+        done = subprocess.run(
+            command("Write.", "--folder", str(folder), "--model", "compatible:m", *at(server)),
+            stdin=theirs,
+            capture_output=True,
+            encoding="utf-8",
+            env={"PYTHONIOENCODING": "utf-8"},
+            timeout=50,
+            check=False,
+        )
+    os.close(ours)
+    os.close(theirs)
+
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.glob("*.txt")) == written
+    for words in ("this call", "these arguments in this session", "this kind in this session"):
+        assert words in done.stdout

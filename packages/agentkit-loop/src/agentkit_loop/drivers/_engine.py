@@ -191,6 +191,8 @@ class Engine:
         reading = self.runner.reading
         if reading is None or not self.is_wanted(reading.effect.id):
             return None
+        if reading.has_failed and not reading.has_begun:
+            return None
         return reading.fold.cancel()
 
     def _recover_effects(self) -> None:

@@ -216,6 +216,7 @@ class InlineRunner:
                     if not wanted or not take_batch(engine, reading, batch):
                         return None
         except Exception as error:
+            reading.has_failed = True
             reading.fold.feed((failed_response(error),))
         self.reading = None
         _close_stream(reading)

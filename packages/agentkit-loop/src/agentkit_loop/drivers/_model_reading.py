@@ -23,12 +23,17 @@ class ModelReading(Generic[StreamT]):
         turn_id: The turn that made it.
         fold: Builds the response from the events read so far.
         stream: The model's iterator; None until the request has been sent.
+        has_begun: Whether anything of the response has come.
+        has_failed: Whether the model's iterator has raised. If nothing had come, no request was
+            sent: the host has made a mistake, such as a missing key.
     """
 
-    __slots__ = ("effect", "fold", "stream", "turn_id")
+    __slots__ = ("effect", "fold", "has_begun", "has_failed", "stream", "turn_id")
 
     def __init__(self, effect: CallModel, turn_id: TurnId | None) -> None:
         self.effect = effect
         self.turn_id = turn_id
         self.fold = ResponseFold()
         self.stream: StreamT | None = None
+        self.has_begun = False
+        self.has_failed = False

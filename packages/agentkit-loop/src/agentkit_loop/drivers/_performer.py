@@ -156,6 +156,7 @@ class Performer:
                 if not take_batch(engine, reading, batch):
                     return None
         except Exception as error:
+            reading.has_failed = True
             reading.fold.feed((failed_response(error),))
         self.reading = None
         await _close_stream(reading)

@@ -27,6 +27,7 @@ def take_batch(engine: Engine, reading: ModelReading[Any], batch: Sequence[Model
     Returns:
         Whether to read on at once: the response is still wanted, and no host waits for events.
     """
+    reading.has_begun = True
     reading.fold.feed(batch)
     deltas = tuple(batch)
     if not _NO_DELTAS.isdisjoint(map(type, deltas)):
