@@ -51,6 +51,8 @@ class Registry:
         endpoints: The first endpoints; of two with the same name the later one wins.
     """
 
+    __slots__ = ("__weakref__", "_apis", "_endpoints")
+
     def __init__(self, endpoints: Iterable[Endpoint] = ()) -> None:
         self._endpoints: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in endpoints}
         self._apis: dict[str, MakeProjection] = {

@@ -31,6 +31,19 @@ class BackgroundReporter:
     The thread starts with the first event and ends with `close`.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_capacity",
+        "_changed",
+        "_closed",
+        "_guarded",
+        "_overflow",
+        "_queue",
+        "_stopped_by",
+        "_thread",
+        "dropped",
+    )
+
     def __init__(
         self,
         reporter: Reporter,

@@ -13,6 +13,8 @@ from agentkit_loop.ports import Reporter
 class BufferedReporter:
     """Collects events and passes them on in batches; `close` passes on the rest."""
 
+    __slots__ = ("__weakref__", "_buffer", "_capacity", "_reporter")
+
     def __init__(self, reporter: Reporter, capacity: int = 0) -> None:
         """Buffer events for a reporter.
 

@@ -37,6 +37,8 @@ class FailurePolicy(StringEnum):
 class GuardedReporter:
     """Passes events to a reporter, and handles its failures according to a policy."""
 
+    __slots__ = ("__weakref__", "_errors", "failures", "policy", "reporter")
+
     def __init__(self, reporter: Reporter, policy: FailurePolicy = FailurePolicy.LOG) -> None:
         """Guard a reporter.
 

@@ -55,6 +55,8 @@ class JsonlReporter:
     nothing is removed.
     """
 
+    __slots__ = ("__weakref__", "_file", "_owned", "_path")
+
     def __init__(self, target: str | os.PathLike[str] | IO[Any]) -> None:
         """Write to a file.
 

@@ -11,6 +11,8 @@ from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 class TeeReporter:
     """Passes each event to several reporters, in order, each isolated from the others."""
 
+    __slots__ = ("__weakref__", "reporters")
+
     def __init__(self, *reporters: Reporter, policy: FailurePolicy = FailurePolicy.LOG) -> None:
         """Combine reporters.
 

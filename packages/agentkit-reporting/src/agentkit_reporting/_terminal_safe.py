@@ -52,6 +52,8 @@ class _State(Enum):
 class TerminalCleaner:
     """Cleans one text that arrives in pieces; it does not matter where the text is cut."""
 
+    __slots__ = ("__weakref__", "_high_half", "_state")
+
     def __init__(self) -> None:
         self._state = _State.PLAIN
         self._high_half = ""

@@ -60,6 +60,16 @@ _ENDS: Final[Mapping[TurnEnd, str]] = {
 class TextReporter:
     """Writes a run for people: the streamed text, and short lines for everything else."""
 
+    __slots__ = (
+        "__weakref__",
+        "_answer",
+        "_calls",
+        "_lines",
+        "_max_width",
+        "_show_usage",
+        "_writers",
+    )
+
     def __init__(
         self,
         file: TextIO | None = None,

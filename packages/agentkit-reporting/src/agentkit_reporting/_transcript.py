@@ -9,6 +9,8 @@ from agentkit_loop.events import Envelope, ItemsAppended, TranscriptRewritten
 class TranscriptReporter:
     """Collects every item of one session, in order: the same transcript that the session has."""
 
+    __slots__ = ("__weakref__", "_items", "complete", "revision", "session_id")
+
     def __init__(self, session_id: SessionId | None = None) -> None:
         """Follow a session.
 

@@ -41,6 +41,8 @@ class UsageSummary(Record, frozen=True):
 class UsageReporter:
     """Sums up usage. Each model call counts once, with its final usage."""
 
+    __slots__ = ("__weakref__", "_models", "_requested_models", "_tools", "_total", "_turns")
+
     def __init__(self) -> None:
         """Start with no usage."""
         self._total = Usage()

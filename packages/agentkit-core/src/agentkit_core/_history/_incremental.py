@@ -25,6 +25,17 @@ class SendableHistory:
         target: What the model accepts.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_calls",
+        "_converter",
+        "_final",
+        "_group_at",
+        "_merged",
+        "items",
+        "target",
+    )
+
     def __init__(self, target: Target) -> None:
         self.target = target
         self.items: Sequence[Item] = ()

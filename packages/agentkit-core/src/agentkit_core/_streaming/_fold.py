@@ -43,6 +43,8 @@ class Fold:
         strict: Whether a delta that does not fit raises `DeltaOutOfOrder`; otherwise it is ignored.
     """
 
+    __slots__ = ("__weakref__", "_append_to", "_entries", "_index", "_strict")
+
     def __init__(self, *, strict: bool = True) -> None:
         self._strict = strict
         self._entries: list[OpenPart | Part] = []

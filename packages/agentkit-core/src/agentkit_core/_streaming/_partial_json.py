@@ -54,6 +54,23 @@ class PartialJson:
     the object, is ignored.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_chunks",
+        "_escaped",
+        "_escapes",
+        "_in_string",
+        "_is_key",
+        "_length",
+        "_next",
+        "_open",
+        "_over",
+        "_read_length",
+        "_safe",
+        "_value",
+        "_word",
+    )
+
     def __init__(self) -> None:
         self._chunks: list[str] = []
         self._length = 0

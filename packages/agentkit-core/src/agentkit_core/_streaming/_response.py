@@ -100,6 +100,8 @@ class ResponseFold:
         strict: Whether a delta that does not fit raises `DeltaOutOfOrder`; otherwise it is ignored.
     """
 
+    __slots__ = ("__weakref__", "_end", "_fold", "_provenance", "_usage")
+
     def __init__(self, *, strict: bool = False) -> None:
         self._fold = Fold(strict=strict)
         self._provenance: Provenance | None = None

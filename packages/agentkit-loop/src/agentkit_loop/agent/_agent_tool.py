@@ -108,6 +108,15 @@ class AgentTool:
         inline: Always False: a call may take long.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_blocking",
+        "_open_inner",
+        "_open_inner_blocking",
+        "_result",
+        "_spec",
+    )
+
     inline = False
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agentkit_core import ApprovalId, ApprovalRequest, Item, JsonValue, SessionId, ToolCallId
 from agentkit_loop._errors import TurnRunning, UnknownCall
@@ -22,6 +22,22 @@ from agentkit_loop.ports import Reporter
 if TYPE_CHECKING:  # the drivers are imported only where they are used
     from agentkit_loop.drivers._engine import Engine
 
+T = TypeVar("T")
+
+
+class _ReadOnly(Generic[T]):
+    """An attribute that cannot be set: setting it would have no effect."""
+
+    def __init__(self, slot: str) -> None:
+        self._slot = slot
+
+    def __get__(self, owner: object, kind: type) -> T:
+        value: T = self if owner is None else getattr(owner, self._slot)  # type: ignore[assignment]
+        return value
+
+    def __set__(self, owner: object, value: object) -> None:
+        raise AttributeError(f"`{self._slot.removeprefix('_')}` of a session cannot be set")
+
 
 class Conversation:
     """A conversation with a model: what both session classes offer without waiting.
@@ -34,7 +50,10 @@ class Conversation:
     """
 
     # A misspelt attribute, or a setting that is set here instead of on `settings`, is an error.
-    __slots__ = ("__weakref__", "_access", "_engine", "_offer", "id", "settings")
+    __slots__ = ("__weakref__", "_access", "_engine", "_id", "_offer", "_settings")
+
+    id = _ReadOnly[SessionId]("_id")
+    settings = _ReadOnly[SessionSettings]("_settings")
 
     def __init__(
         self,
@@ -45,8 +64,8 @@ class Conversation:
         self._engine = engine
         self._access = SessionAccess(engine)
         self._offer = ToolOffer(engine)
-        self.id: SessionId = engine.state.session_id
-        self.settings = SessionSettings(engine, self._access, self._offer, prepare_model)
+        self._id: SessionId = engine.state.session_id
+        self._settings = SessionSettings(engine, self._access, self._offer, prepare_model)
 
     @property
     def transcript(self) -> tuple[Item, ...]:

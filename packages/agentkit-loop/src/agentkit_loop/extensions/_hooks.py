@@ -72,6 +72,8 @@ class Hook(ToolHook):
     A method that is not overridden costs nothing.
     """
 
+    __slots__ = ()
+
     def before_request(
         self, request: ModelRequest, facts: RunFacts, /
     ) -> ModelRequest | EndTurn | Awaitable[ModelRequest | EndTurn | None] | None:

@@ -66,6 +66,8 @@ class TypedResult(Generic[T]):
         problem: What was wrong with the last attempt; None if nothing was.
     """
 
+    __slots__ = ("__weakref__", "_type_name", "_values", "problem", "turn")
+
     def __init__(
         self, turn: TurnResult, type_name: str, values: tuple[T, ...], problem: str | None
     ) -> None:

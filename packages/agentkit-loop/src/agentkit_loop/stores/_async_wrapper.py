@@ -17,6 +17,8 @@ T = TypeVar("T")
 class AsyncWrapper(ABC):
     """Base class of stores: they implement the blocking methods and inherit the async ones."""
 
+    __slots__ = ("__weakref__",)
+
     @abstractmethod
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""

@@ -68,6 +68,8 @@ class FileStore(AsyncWrapper):
             survives a crash of the process, but perhaps not one of the machine.
     """
 
+    __slots__ = ("_durable", "_root")
+
     def __init__(self, folder: str | os.PathLike[str], *, durable: bool = True) -> None:
         self._root = Path(folder).absolute()
         self._durable = durable

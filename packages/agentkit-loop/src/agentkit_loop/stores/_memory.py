@@ -38,6 +38,8 @@ class _MemoryLease:
 class MemoryStore(AsyncWrapper):
     """Keeps sessions in memory, for tests and for hosts that store nothing on disk."""
 
+    __slots__ = ("_leased", "_lock", "_sessions")
+
     def __init__(self) -> None:
         self._sessions: dict[SessionId, _Session] = {}
         self._lock = Lock()

@@ -61,6 +61,8 @@ class SqliteStore(AsyncWrapper):
             never a part of one.
     """
 
+    __slots__ = ("_connection", "_durable", "_lock", "_path")
+
     def __init__(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         self._path = Path(path).absolute()
         self._durable = durable

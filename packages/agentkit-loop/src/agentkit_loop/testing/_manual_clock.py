@@ -13,6 +13,8 @@ class ManualClock:
         slept_s: The length of each wait so far, in seconds, in order.
     """
 
+    __slots__ = ("__weakref__", "_now_ms", "slept_s")
+
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms: float = now_ms
         self.slept_s: list[float] = []

@@ -132,6 +132,8 @@ class ScriptedModel:
         open_responses: How many responses are being read and are not closed.
     """
 
+    __slots__ = ("__weakref__", "_name", "_script", "open_responses", "requests")
+
     def __init__(self, *script: Scripted, name: str = "scripted") -> None:
         self.requests: list[ModelRequest] = []
         self.open_responses = 0

@@ -21,6 +21,8 @@ class VendorProjection(ABC, Generic[Q]):
         quirks: How the vendor differs from the protocol's defaults.
     """
 
+    __slots__ = ("__weakref__", "api", "provider", "quirks")
+
     api: ClassVar[str]
     """The protocol's name."""
 

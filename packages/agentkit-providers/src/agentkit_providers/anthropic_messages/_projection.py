@@ -25,6 +25,8 @@ class AnthropicMessages(VendorProjection[Quirks]):
         quirks: How the vendor differs from Anthropic.
     """
 
+    __slots__ = ()
+
     api = API
 
     def __init__(self, provider: str = "anthropic", quirks: Quirks = _DEFAULT_QUIRKS) -> None:

@@ -23,6 +23,8 @@ class Catalogue:
         cards: The cards; of two for the same model of one vendor the later one wins.
     """
 
+    __slots__ = ("__weakref__", "_cards")
+
     def __init__(self, cards: Iterable[ModelCard] = ()) -> None:
         self._cards = {(card.vendor, card.id.lower()): card for card in cards}
 

@@ -33,6 +33,8 @@ class GoogleGenerate(VendorProjection[Quirks]):
         quirks: How the endpoint or the model differs from Google's newest.
     """
 
+    __slots__ = ()
+
     api = API
 
     def __init__(self, provider: str = "google", quirks: Quirks = _DEFAULT_QUIRKS) -> None:

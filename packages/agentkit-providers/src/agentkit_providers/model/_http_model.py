@@ -106,6 +106,14 @@ class HttpModel:
         """Where the endpoint's paths begin, without a slash at the end."""
         return self._calls.base_url
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(
+                f"a model has no attribute {name!r} that can be set; make another one with "
+                f"`connect` or `HttpModel`"
+            )
+        super().__setattr__(name, value)
+
     def __repr__(self) -> str:
         return f"HttpModel({self.endpoint.name}:{self._name})"
 

@@ -27,6 +27,8 @@ class HttpSession:
         session_id: Goes with requests that name no session.
     """
 
+    __slots__ = ("__weakref__", "_send", "_session_id")
+
     def __init__(self, send: Callable[[ModelRequest], BatchStream], session_id: SessionId) -> None:
         self._send = send
         self._session_id = session_id
@@ -46,6 +48,8 @@ class BlockingHttpSession:
         send: Sends a request once.
         session_id: Goes with requests that name no session.
     """
+
+    __slots__ = ("__weakref__", "_send", "_session_id")
 
     def __init__(self, send: Callable[[ModelRequest], Batches], session_id: SessionId) -> None:
         self._send = send

@@ -27,6 +27,8 @@ class OpenAIResponses(VendorProjection[Quirks]):
         quirks: How the vendor differs from OpenAI.
     """
 
+    __slots__ = ()
+
     api = API
 
     def __init__(self, provider: str = "openai", quirks: Quirks = _DEFAULT_QUIRKS) -> None:

@@ -81,6 +81,21 @@ class ReplayServer:
         script: The answers.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_accepted",
+        "_ask",
+        "_conversations",
+        "_loop",
+        "_port",
+        "_ready",
+        "_stop",
+        "_thread",
+        "_writers",
+        "connections",
+        "requests",
+    )
+
     def __init__(self, script: Script) -> None:
         self._ask = script if callable(script) else _in_order(iter(script))
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -72,6 +72,8 @@ class Executor:
     checked in one process and run in another.
     """
 
+    __slots__ = ("__weakref__", "_all_hooks", "_hooks", "output_limits", "policy", "source")
+
     def __init__(
         self,
         tools: Iterable[Tool] | ToolSource = (),

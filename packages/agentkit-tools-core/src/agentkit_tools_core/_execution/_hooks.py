@@ -68,6 +68,8 @@ class ToolHook:
     of a sync tool, `NeedsEventLoop` is raised to the host.
     """
 
+    __slots__ = ("__weakref__",)
+
     def before_tool(
         self, call: ToolInvocation, facts: ToolFacts
     ) -> Block | ChangeInput | Awaitable[Block | ChangeInput | None] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import getdoc, iscoroutinefunction
 from types import FrameType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -28,6 +28,25 @@ R = TypeVar("R")
 
 Propose = Callable[[ToolInvocation], Iterable[PermissionRequest]]
 """Returns the permissions that a call needs; see `Tool.permissions`."""
+
+
+_ATTRIBUTES: Final = frozenset(
+    {
+        "__doc__",
+        "__name__",
+        "__orig_class__",
+        "__wrapped__",
+        "_arguments",
+        "_binds_class",
+        "_inline",
+        "_is_async",
+        "_propose",
+        "_rebuild",
+        "_signature",
+        "_spec",
+    }
+)
+"""What a function tool has, some of it as functions have it."""
 
 
 class FunctionTool(Generic[P, R]):
@@ -60,6 +79,14 @@ class FunctionTool(Generic[P, R]):
         self._binds_class = binds_class
         self._rebuild = rebuild
         self._is_async = is_async_function(function)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _ATTRIBUTES:
+            raise AttributeError(
+                f"tool {self._spec.name!r} has no attribute {name!r} that can be set; make another "
+                f"tool with `tool`"
+            )
+        super().__setattr__(name, value)
 
     @property
     def spec(self) -> ToolSpec:

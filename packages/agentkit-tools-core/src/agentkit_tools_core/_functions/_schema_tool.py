@@ -28,6 +28,16 @@ Validate = Callable[[Mapping[str, JsonValue]], None]
 class SchemaTool:
     """A tool whose arguments are described by a JSON Schema, such as a tool of an MCP server."""
 
+    __slots__ = (
+        "__weakref__",
+        "_function",
+        "_inline",
+        "_is_async",
+        "_propose",
+        "_spec",
+        "_validate",
+    )
+
     def __init__(
         self,
         spec: ToolSpec,

@@ -107,6 +107,8 @@ class ArtifactStore(Protocol):
 class MemoryArtifacts:
     """Stores texts in memory, until the process ends."""
 
+    __slots__ = ("__weakref__", "_texts")
+
     def __init__(self) -> None:
         self._texts: dict[ArtifactId, bytes] = {}
 
@@ -133,6 +135,8 @@ class FileArtifacts:
     Only the owner of the folder may read the files. Nothing is ever deleted; the application has to
     do that.
     """
+
+    __slots__ = ("__weakref__", "_folder")
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         """Use a folder; it is made with the first text."""

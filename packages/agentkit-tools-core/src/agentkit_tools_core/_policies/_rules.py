@@ -76,6 +76,8 @@ class Rules:
     Rules may be added from any thread at any time.
     """
 
+    __slots__ = ("__weakref__", "_lock", "_rules")
+
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         """Make a policy of these rules; more can be added later."""
         self._lock = new_lock()

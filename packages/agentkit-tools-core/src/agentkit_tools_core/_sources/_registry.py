@@ -22,6 +22,8 @@ class ToolRegistry:
     be read and changed from any thread.
     """
 
+    __slots__ = ("__weakref__", "_advertised", "_lock", "_revision", "_tools")
+
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         """Register tools in their order.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final, Self
 
 from msgspec.structs import replace
 
@@ -28,7 +28,14 @@ _Specs = tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]
 class _Wrapper(ABC):
     """A source made of others; it reads them again when their revision has grown."""
 
-    _cache: tuple[int, _Specs] | None = None
+    __slots__ = ("__weakref__", "_cache")
+
+    _cache: tuple[int, _Specs] | None
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        wrapper = super().__new__(cls)
+        wrapper._cache = None
+        return wrapper
 
     @property
     @abstractmethod
@@ -65,6 +72,8 @@ class _Wrapper(ABC):
 class _OneSource(_Wrapper):
     """A wrapper around one source."""
 
+    __slots__ = ("_source",)
+
     _source: ToolSource
 
     @property
@@ -96,6 +105,8 @@ class PrefixedTools(_OneSource):
     prefix, because they are the names that the model uses.
     """
 
+    __slots__ = ("_prefix", "_source")
+
     def __init__(self, prefix: str, source: ToolSource) -> None:
         """Wrap a source.
 
@@ -125,6 +136,8 @@ class RenamedTools(_OneSource):
     The tool itself gets its own name in the invocation. Names of tools that do not exist, or not
     yet, are ignored.
     """
+
+    __slots__ = ("_new", "_old", "_source")
 
     def __init__(self, source: ToolSource, names: Mapping[str, str]) -> None:
         """Wrap a source.
@@ -162,6 +175,8 @@ class RenamedTools(_OneSource):
 class FilteredTools(_OneSource):
     """A source from which some tools are removed: they are neither described nor callable."""
 
+    __slots__ = ("_predicate", "_source")
+
     def __init__(self, source: ToolSource, predicate: Callable[[ToolSpec], bool]) -> None:
         """Wrap a source.
 
@@ -184,6 +199,8 @@ class FilteredTools(_OneSource):
 
 class HiddenTools(_OneSource):
     """A source whose tools are all hidden: the model can call them but gets no descriptions."""
+
+    __slots__ = ("_source",)
 
     def __init__(self, source: ToolSource) -> None:
         """Wrap a source."""
@@ -214,6 +231,8 @@ class CombinedTools(_Wrapper):
     If two tools have the same name, one wins: it is the one that is described and called, and the
     other one is not available. A hidden tool can win as well; the name is then hidden.
     """
+
+    __slots__ = ("_collision", "_order", "_sources")
 
     def __init__(self, *sources: ToolSource, collision: Collision = Collision.FIRST_WINS) -> None:
         """Wrap sources.
