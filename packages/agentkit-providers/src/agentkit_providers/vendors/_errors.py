@@ -5,14 +5,23 @@ from __future__ import annotations
 from agentkit_core import AgentkitError
 
 
+def _choice(name: str, known: tuple[str, ...]) -> str:
+    """Say what to write instead of a name: the nearest ones, or else all of them."""
+    from difflib import get_close_matches  # slow to import, and names are right as a rule
+
+    nearest = get_close_matches(name.lower(), known, n=3, cutoff=0.6)
+    if nearest:
+        return f"did you mean {' or '.join(map(repr, nearest))}?"
+    return f"use one of {', '.join(known) or '(none)'}."
+
+
 class UnknownProvider(AgentkitError):
     """No provider of this name is registered."""
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__(
-            f"{name!r} is not a registered provider; use one of {', '.join(known) or '(none)'}. "
-            f"For another server with an OpenAI-compatible API use 'compatible:<model>' and "
-            f"pass base_url=…"
+            f"{name!r} is not a registered provider; {_choice(name, known)} For another server "
+            f"with an OpenAI-compatible API use 'compatible:<model>' and pass base_url=…"
         )
         self.name = name
         self.known = known
@@ -23,8 +32,8 @@ class UnknownApi(AgentkitError):
 
     def __init__(self, api: str, known: tuple[str, ...]) -> None:
         super().__init__(
-            f"{api!r} is not a registered protocol; use one of {', '.join(known)}, or register "
-            f"yours with `Registry.register_api`"
+            f"{api!r} is not a registered protocol; {_choice(api, known)} Or register yours with "
+            f"`Registry.register_api`"
         )
         self.api = api
         self.known = known
@@ -35,6 +44,6 @@ class UnknownQuirk(AgentkitError):
 
     def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
         listed = ", ".join(map(repr, names))
-        super().__init__(f"the protocol has no quirk named {listed}; use one of {', '.join(known)}")
+        super().__init__(f"the protocol has no quirk named {listed}; {_choice(names[0], known)}")
         self.names = names
         self.known = known

@@ -87,8 +87,7 @@ class Executor:
 
         Args:
             tools: The tools, or a source of tools such as a registry, which may change later.
-            policy: Decides the permission requests of calls. If it is None or has no opinion,
-                `default_policy` decides.
+            policy: Decides the permission requests of calls; `default_policy` does if it does not.
             max_output_bytes: How many bytes of an output the model gets; None means no limit.
             output_limits: Limits by tool, and what happens to longer outputs; replaces
                 `max_output_bytes`.

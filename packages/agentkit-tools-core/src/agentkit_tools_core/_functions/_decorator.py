@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import getdoc, iscoroutinefunction
 from types import FrameType
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -28,25 +28,6 @@ R = TypeVar("R")
 
 Propose = Callable[[ToolInvocation], Iterable[PermissionRequest]]
 """Returns the permissions that a call needs; see `Tool.permissions`."""
-
-
-_ATTRIBUTES: Final = frozenset(
-    {
-        "__doc__",
-        "__name__",
-        "__orig_class__",
-        "__wrapped__",
-        "_arguments",
-        "_binds_class",
-        "_inline",
-        "_is_async",
-        "_propose",
-        "_rebuild",
-        "_signature",
-        "_spec",
-    }
-)
-"""What a function tool has, some of it as functions have it."""
 
 
 class FunctionTool(Generic[P, R]):
@@ -81,11 +62,8 @@ class FunctionTool(Generic[P, R]):
         self._is_async = is_async_function(function)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _ATTRIBUTES:
-            raise AttributeError(
-                f"tool {self._spec.name!r} has no attribute {name!r} that can be set; make another "
-                f"tool with `tool`"
-            )
+        if not name.startswith("_"):
+            raise AttributeError(f"{name!r} of a tool cannot be set; make another one with `tool`")
         super().__setattr__(name, value)
 
     @property
