@@ -348,6 +348,7 @@ def targets() -> SearchStrategy[Target]:
         empty_text=st.booleans(),
         consecutive_roles=st.booleans(),
         first_user=st.booleans(),
+        late_system=st.booleans(),
         orphan_results=st.booleans(),
         custom_kinds=st.none() | st.just(frozenset({"app.note"})),
     )

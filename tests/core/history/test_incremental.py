@@ -16,6 +16,7 @@ from support.items import any_histories, targets, tidy_histories
 
 CHAT = Target(provider="here", api="an_api", model="a-model")
 ALTERNATING = replace(CHAT, consecutive_roles=False)
+FRONT_ONLY = replace(ALTERNATING, late_system=False, first_user=True)
 
 
 def grow(history: SendableHistory, items: Sequence[Item]) -> None:
@@ -51,7 +52,9 @@ def test_a_history_that_was_rewritten_is_done_from_the_start(
 
 
 @pytest.mark.parametrize("name", hard_transcripts())
-@pytest.mark.parametrize("target", [CHAT, ALTERNATING], ids=["plain", "alternating"])
+@pytest.mark.parametrize(
+    "target", [CHAT, ALTERNATING, FRONT_ONLY], ids=["plain", "alternating", "front only"]
+)
 def test_hard_histories_may_grow_item_by_item(name: str, target: Target) -> None:
     items = hard_transcripts()[name]
     history = SendableHistory(target)
@@ -68,7 +71,9 @@ def rounds(count: int) -> list[Item]:
     return created
 
 
-@pytest.mark.parametrize("target", [CHAT, ALTERNATING], ids=["plain", "alternating"])
+@pytest.mark.parametrize(
+    "target", [CHAT, ALTERNATING, FRONT_ONLY], ids=["plain", "alternating", "front only"]
+)
 def test_a_conversation_that_goes_on_keeps_all_but_its_end(target: Target) -> None:
     items = rounds(200)
     history = SendableHistory(target)

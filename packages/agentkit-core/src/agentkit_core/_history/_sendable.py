@@ -1,7 +1,8 @@
 """Makes any history valid for any target, as a pure function.
 
 The stored transcript does not change, and applying the function again changes nothing. The result
-for a longer history begins with the result for a shorter one, so that providers' prefix caches hit.
+for a longer history begins with the result for a shorter one, so that providers' prefix caches hit;
+where a target takes system items in front only, this holds from the first user item on.
 The steps, in order:
 
     1. failed responses are removed, with the results of their calls; of an interrupted item, the
