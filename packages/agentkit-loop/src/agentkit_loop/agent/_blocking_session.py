@@ -92,11 +92,13 @@ class BlockingSession(Conversation):
                 self._access.require_work()
             else:
                 self._access.begin_turn(prompt, "stream")
-            is_done = False
+            is_done, is_left = False, False
             try:
                 while True:
                     while envelopes:
+                        is_left = True
                         yield envelopes.popleft().event
+                        is_left = False
                     if is_done:
                         return
                     driver.release()
@@ -107,10 +109,10 @@ class BlockingSession(Conversation):
                         decision = loop.decide(status, engine.state)
                         is_done = isinstance(decision, Raise)
                         is_done = self._work.carry_out(decision) is not None
-            finally:
+            except BaseException as error:
                 if not is_done:
-                    self.cancel()
-                    driver.release()
+                    driver.give_up(None if is_left else error)
+                raise
 
     def stream_text(self, prompt: Prompt | None = None) -> Generator[str, None, None]:
         """Send a prompt and iterate over the text of the answers; see `Session.stream_text`."""

@@ -57,8 +57,8 @@ class BlockingWork:
                 yield
             except (Exception, GeneratorExit):
                 raise
-            except BaseException:  # a Ctrl-C may come anywhere, also before the driver works
-                self._driver.give_up()
+            except BaseException as error:  # a Ctrl-C may come also before the driver works
+                self._driver.give_up(error)
                 raise
 
     def loop(self, unanswered: Unanswered) -> HostLoop:

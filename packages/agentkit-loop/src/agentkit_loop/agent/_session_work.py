@@ -128,8 +128,8 @@ class SessionWork:
                 request, decide_approval(self._on_approval, request)
             )
             await driver.cancellation.raise_if_requested()
-        except BaseException:  # the host's task is cancelled, and with it the turn
-            await driver.give_up()
+        except BaseException as error:
+            await driver.give_up(error)
             raise
         if decision is not None and request in driver.engine.state.pending_approvals:
             self._access.post(Resolve(request.id, decision, request.call.id))
@@ -153,6 +153,8 @@ class EventStream:
         self._loop = work.loop(Unanswered.RETURN)
         self._envelopes: deque[Envelope] = deque()
         self._is_done = True
+        self._error: BaseException | None = None
+        """What broke the work, as opposed to a host that leaves it."""
 
     async def __aenter__(self) -> EventStream:
         """Begin the work; what raises before that cancels no turn."""
@@ -172,7 +174,7 @@ class EventStream:
         """Cancel the turn if the work is not done."""
         try:
             if not self._is_done:
-                await self._work._driver.give_up()
+                await self._work._driver.give_up(self._error)
         finally:
             self._stack.close()
 
@@ -180,6 +182,13 @@ class EventStream:
         return self
 
     async def __anext__(self) -> Event:
+        try:
+            return await self._next_event()
+        except BaseException as error:
+            self._error = error
+            raise
+
+    async def _next_event(self) -> Event:
         driver, engine = self._work._driver, self._work._driver.engine
         while not self._envelopes:
             if self._is_done:

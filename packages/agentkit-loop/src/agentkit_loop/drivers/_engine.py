@@ -175,9 +175,10 @@ class Engine:
 
         self.runner.call(replace_hooks)
 
-    def interrupt(self) -> None:
-        """Cancel the turn because an exception leaves the driver."""
-        self.cancel()
+    def interrupt(self, *, keeps_turn: bool = False) -> None:
+        """Cancel the turn because an exception leaves the driver, unless the turn is kept."""
+        if not keeps_turn:
+            self.cancel()
         # What an exception left undone belongs to this turn, not to the next one.
         self._step_through()
         # One exception is enough: a failure of a reporter during this would be raised later.

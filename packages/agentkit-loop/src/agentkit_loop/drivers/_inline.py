@@ -7,11 +7,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from agentkit_core.provider import ModelEvent
+from agentkit_loop.drivers._broken_runs import recover
 from agentkit_loop.drivers._call_timers import LateCallTimer
 from agentkit_loop.drivers._depth import inside
 from agentkit_loop.drivers._effect_results import (
     failed_response,
-    interrupted_answer,
     log_close_failure,
     tool_answer,
 )
@@ -133,17 +133,11 @@ class InlineRunner:
     def recover_interrupted(self) -> None:
         """Answer, or put back, an effect that an exception interrupted and that is still wanted.
 
-        That is one of a background call: cancelling the turn has aborted all others.
+        That is one of a background call, or of a turn that is kept: cancelling a turn aborts all
+        others.
         """
         effect, self._performing = self._performing, None
-        engine = self._engine
-        if effect is None or engine.save_error is not None or not engine.is_wanted(effect.id):
-            return
-        if isinstance(effect, StartTool) and engine.tools.is_running(effect.id):
-            engine.tools.end(effect)
-            engine.post(interrupted_answer(effect))
-        else:
-            engine.pending.insert(0, effect)
+        recover(self._engine, () if effect is None else (effect,))
 
     def release(self) -> None:
         """Close a response that is no longer wanted, and models that are no longer used."""

@@ -19,6 +19,7 @@ import anyio.lowlevel
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop.drivers._background_group import BackgroundGroup
+from agentkit_loop.drivers._broken_runs import recover
 from agentkit_loop.drivers._effect_results import interrupted_answer
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._open_approval import OpenApproval
@@ -50,6 +51,7 @@ class TaskGroupRunner:
 
     __slots__ = (
         "_background",
+        "_begun",
         "_context",
         "_engine",
         "_failure",
@@ -83,6 +85,8 @@ class TaskGroupRunner:
         """How many tasks work in the group; when the last one ends, the group takes no more."""
         self._failure: BaseException | None = None
         """The first exception of a task, until it is raised in the host's own task."""
+        self._begun: dict[EffectId, AnsweredEffect] = {}
+        """Effects that were taken from those that wait, and have not been answered."""
         self._is_asking = False
 
     # what the engine asks
@@ -148,8 +152,8 @@ class TaskGroupRunner:
                 # A call that is approved meanwhile runs beside the others.
                 return await self._run_in_group()
             if engine.pending:
-                answer = await self._performer.perform(engine.pending.pop(0))
-            elif self._background.blocks_turn(engine.state):
+                return await self._perform_next()
+            if self._background.blocks_turn(engine.state):
                 await self.something_new()
         await self._feed(answer)
 
@@ -192,7 +196,23 @@ class TaskGroupRunner:
 
     async def _run_inline_calls(self) -> None:
         while self._next_is_inline and self._engine.events.stopped_by is None:
-            await self._feed(await self._performer.perform(self._engine.pending.pop(0)))
+            await self._perform_next()
+
+    async def _perform_next(self) -> None:
+        effect = self._take_next()
+        await self._feed(await self._performer.perform(effect))
+        self._begun.pop(effect.id, None)
+
+    def _take_next(self) -> AnsweredEffect:
+        effect = self._engine.pending.pop(0)
+        self._begun[effect.id] = effect
+        return effect
+
+    def recover_interrupted(self) -> None:
+        """Answer, or put back, effects that an exception interrupted and that are still wanted."""
+        effects = tuple(self._begun.values())
+        self._begun.clear()
+        recover(self._engine, effects)
 
     async def _feed(self, answer: Input | None) -> None:
         if answer is not None:
@@ -221,7 +241,7 @@ class TaskGroupRunner:
         self._start_background()
         while self._engine.pending:
             self._running += 1
-            self._start(self._group, self._run_effect, self._engine.pending.pop(0))
+            self._start(self._group, self._run_effect, self._take_next())
         if (
             self.ask_host is not None
             and self._engine.state.pending_approvals
@@ -251,6 +271,7 @@ class TaskGroupRunner:
             finally:
                 self._running -= 1
             await self._feed(answer)
+            self._begun.pop(effect.id, None)
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:

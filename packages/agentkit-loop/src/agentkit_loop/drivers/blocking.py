@@ -7,6 +7,7 @@ slice of a wait.
 
 from __future__ import annotations
 
+from agentkit_loop.drivers._broken_runs import keeps_turn
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._inline import InlineRunner
 from agentkit_loop.drivers._setup import EngineSetup
@@ -46,8 +47,8 @@ class BlockingDriver:
     def next(self) -> SessionStatus | None:
         """Work until there is a status for the host.
 
-        An exception that leaves it (`KeyboardInterrupt`, `ReporterFailed`) cancels the turn; the
-        transcript is valid then.
+        An exception that leaves it (`KeyboardInterrupt`, `ReporterFailed`) cancels the turn, unless
+        calls of it wait for people; the transcript is valid then.
 
         Returns:
             The status; None if there is none and no work is left, so that an input has to come.
@@ -69,25 +70,30 @@ class BlockingDriver:
         try:
             self._runner.advance()
             self.engine.raise_failure()
-        except BaseException:
-            self.give_up()
-            self._runner.recover_interrupted()
-            self.release()
+        except BaseException as error:
+            self.give_up(error)
             raise
 
     def release(self) -> None:
         """Close a response that is no longer wanted, and models that are no longer used."""
         self._runner.release()
 
-    def give_up(self) -> None:
-        """Cancel the turn because an exception leaves the session, and save that."""
+    def give_up(self, error: BaseException | None = None) -> None:
+        """Cancel the turn because an exception leaves the session, and save that.
+
+        Args:
+            error: The exception; None if the host leaves the work. A turn of which calls wait for
+                people goes on after an exception; see `keeps_turn`.
+        """
 
         def interrupt() -> None:
-            self.engine.interrupt()
+            self.engine.interrupt(keeps_turn=keeps_turn(self.engine, error))
             if self.engine.save_error is None:
                 self._runner.flush()
 
         self._runner.call(interrupt)
+        self._runner.recover_interrupted()
+        self.release()
 
     def end(self) -> None:
         """Close the model; the driver is not used any more."""

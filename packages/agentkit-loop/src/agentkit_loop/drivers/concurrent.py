@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TypeVar
 
+import anyio
+
 from agentkit_core import ApprovalRequest
 from agentkit_loop.drivers._background_group import BackgroundGroup
+from agentkit_loop.drivers._broken_runs import keeps_turn
 from agentkit_loop.drivers._cancellation import Cancellation
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._performer import Performer
@@ -81,7 +84,8 @@ class ConcurrentDriver:
         """Work until there is a status for the host.
 
         An exception that leaves it (a cancelled scope, a deadline, `ReporterFailed`) cancels the
-        turn: the transcript is valid then, and everything that had begun has been stopped.
+        turn, unless calls of it wait for people and nobody has cancelled it. The transcript is
+        valid then, and everything that had begun has been stopped.
 
         Returns:
             The status; None if there is none and no work is left, so that an input has to come.
@@ -101,7 +105,7 @@ class ConcurrentDriver:
         """Give up the turn if the host has cancelled the present task, even if that was caught."""
         self.cancellation.change_task()
         if self.cancellation.is_requested:
-            await self._finish(self.cancellation.raise_if_requested())
+            await self._finish(self._raise_cancellation())
 
     async def advance(self) -> None:
         """Work until something has ended or, if the engine stops after reads, after one read.
@@ -127,9 +131,18 @@ class ConcurrentDriver:
         """Save what was decided, even if the task is cancelled."""
         await self._saver.flush_shielded()
 
-    async def give_up(self) -> None:
-        """Cancel the turn and save that, even if the task is cancelled."""
-        self.engine.interrupt()
+    async def give_up(self, error: BaseException | None = None) -> None:
+        """Cancel the turn and save that, even if the task is cancelled.
+
+        Args:
+            error: The exception that leaves the session; None if the host leaves the work. A turn
+                of which calls wait for people goes on after an exception other than a cancellation;
+                see `keeps_turn`.
+        """
+        if isinstance(error, anyio.get_cancelled_exc_class()):
+            error = None
+        self.engine.interrupt(keeps_turn=keeps_turn(self.engine, error))
+        self._runner.recover_interrupted()
         await self.release()
         await self.flush_shielded()
 
@@ -157,10 +170,15 @@ class ConcurrentDriver:
         self._runner.stop_all()
         await self._performer.close()
 
+    async def _raise_cancellation(self) -> None:
+        # A background call that broke cancels its group, and the host in it: its exception is why.
+        self._runner.raise_failure()
+        await self.cancellation.raise_if_requested()
+
     async def _finish(self, work: Awaitable[None]) -> None:
         try:
             await work
             self.engine.raise_failure()
-        except BaseException:
-            await self.give_up()
+        except BaseException as error:
+            await self.give_up(error)
             raise

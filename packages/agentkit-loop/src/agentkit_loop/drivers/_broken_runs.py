@@ -1,0 +1,49 @@
+"""What an exception that leaves a driver does to the turn.
+
+It cancels the turn, except where calls of it wait for people. What waits for a person is kept
+through whatever breaks the run: the exception ends the call that raised it, and the others are put
+back. Only who cancels the run, or leaves it, ends the turn with all that waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agentkit_loop._errors import ReporterFailed
+from agentkit_loop.drivers._effect_results import interrupted_answer
+from agentkit_loop.drivers._engine import Engine
+from agentkit_loop.kernel._effects import AnsweredEffect, StartTool
+
+
+def keeps_turn(engine: Engine, error: BaseException | None) -> bool:
+    """Whether a turn goes on after an exception, because calls of it wait for people.
+
+    Args:
+        engine: The session's engine.
+        error: What broke the run; None if the host has cancelled or left it.
+    """
+    turn = engine.state.turn
+    if error is None or isinstance(error, ReporterFailed) or turn is None:
+        return False
+    return any(call.pending_approvals for call in turn.calls)
+
+
+def recover(engine: Engine, effects: Iterable[AnsweredEffect]) -> None:
+    """Answer, or put back, effects that an exception interrupted and that are still wanted.
+
+    A tool that ran is not run again; its call has failed. Everything else had no effect yet.
+
+    Args:
+        engine: The session's engine.
+        effects: The effects, in order; those that were answered meanwhile are left alone.
+    """
+    put_back = []
+    for effect in effects:
+        if engine.save_error is not None or not engine.is_wanted(effect.id):
+            continue
+        if isinstance(effect, StartTool) and engine.tools.is_running(effect.id):
+            engine.tools.end(effect)
+            engine.post(interrupted_answer(effect))
+        else:
+            put_back.append(effect)
+    engine.pending[:0] = [effect for effect in put_back if effect not in engine.pending]
