@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
@@ -287,9 +288,10 @@ class TaskGroupRunner:
         except BaseException as error:
             # The host gets it from whatever it asks for next, and the call is over.
             self._failure = self._failure or error
-            if isinstance(effect, StartTool) and self._engine.save_error is None:
-                self._engine.feed(interrupted_answer(effect))
-            self.after_step()
+            with suppress(BaseException):  # the first exception is the one to raise
+                if isinstance(effect, StartTool) and self._engine.save_error is None:
+                    self._engine.feed(interrupted_answer(effect))
+                self.after_step()
         finally:
             self._background.discard(effect.id)
             self.notify()
