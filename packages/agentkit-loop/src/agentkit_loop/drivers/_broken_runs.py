@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from agentkit_loop._errors import ReporterFailed
 from agentkit_loop.drivers._effect_results import interrupted_answer
 from agentkit_loop.drivers._engine import Engine
-from agentkit_loop.kernel._effects import AnsweredEffect, StartTool
+from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTool
 
 
 def keeps_turn(engine: Engine, error: BaseException | None) -> bool:
@@ -47,3 +47,33 @@ def recover(engine: Engine, effects: Iterable[AnsweredEffect]) -> None:
         else:
             put_back.append(effect)
     engine.pending[:0] = [effect for effect in put_back if effect not in engine.pending]
+
+
+class BegunEffects:
+    """The effects that were taken from those that wait, and have not been answered.
+
+    Args:
+        engine: The session's engine.
+    """
+
+    __slots__ = ("_begun", "_engine")
+
+    def __init__(self, engine: Engine) -> None:
+        self._begun: dict[EffectId, AnsweredEffect] = {}
+        self._engine = engine
+
+    def take_next(self) -> AnsweredEffect:
+        """Remove and return the next effect that waits."""
+        effect = self._engine.pending.pop(0)
+        self._begun[effect.id] = effect
+        return effect
+
+    def end(self, effect: AnsweredEffect) -> None:
+        """Forget an effect that was performed."""
+        self._begun.pop(effect.id, None)
+
+    def recover(self) -> None:
+        """Answer, or put back, effects that an exception interrupted and that are still wanted."""
+        effects = tuple(self._begun.values())
+        self._begun.clear()
+        recover(self._engine, effects)

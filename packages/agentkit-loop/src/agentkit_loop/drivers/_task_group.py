@@ -20,7 +20,7 @@ import anyio.lowlevel
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop.drivers._background_group import BackgroundGroup
-from agentkit_loop.drivers._broken_runs import recover
+from agentkit_loop.drivers._broken_runs import BegunEffects
 from agentkit_loop.drivers._effect_results import interrupted_answer
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._open_approval import OpenApproval
@@ -45,6 +45,7 @@ class TaskGroupRunner:
         background: Where calls run that may outlive the turn.
 
     Attributes:
+        begun: The effects that were taken from those that wait.
         open_approval: The approval that the host is being asked for.
         wakeup: Wakes those who wait for the session to change.
         ask_host: Asks the host while other calls run; None leaves approvals until nothing runs.
@@ -52,7 +53,6 @@ class TaskGroupRunner:
 
     __slots__ = (
         "_background",
-        "_begun",
         "_context",
         "_engine",
         "_failure",
@@ -64,6 +64,7 @@ class TaskGroupRunner:
         "_saver",
         "_thread",
         "ask_host",
+        "begun",
         "open_approval",
         "wakeup",
     )
@@ -71,6 +72,7 @@ class TaskGroupRunner:
     def __init__(
         self, engine: Engine, performer: Performer, saver: Saver, background: BackgroundGroup
     ) -> None:
+        self.begun = BegunEffects(engine)
         self.open_approval = OpenApproval(engine)
         self.wakeup = Wakeup()
         self.ask_host: AskHost | None = None
@@ -86,8 +88,6 @@ class TaskGroupRunner:
         """How many tasks work in the group; when the last one ends, the group takes no more."""
         self._failure: BaseException | None = None
         """The first exception of a task, until it is raised in the host's own task."""
-        self._begun: dict[EffectId, AnsweredEffect] = {}
-        """Effects that were taken from those that wait, and have not been answered."""
         self._is_asking = False
 
     # what the engine asks
@@ -200,20 +200,9 @@ class TaskGroupRunner:
             await self._perform_next()
 
     async def _perform_next(self) -> None:
-        effect = self._take_next()
+        effect = self.begun.take_next()
         await self._feed(await self._performer.perform(effect))
-        self._begun.pop(effect.id, None)
-
-    def _take_next(self) -> AnsweredEffect:
-        effect = self._engine.pending.pop(0)
-        self._begun[effect.id] = effect
-        return effect
-
-    def recover_interrupted(self) -> None:
-        """Answer, or put back, effects that an exception interrupted and that are still wanted."""
-        effects = tuple(self._begun.values())
-        self._begun.clear()
-        recover(self._engine, effects)
+        self.begun.end(effect)
 
     async def _feed(self, answer: Input | None) -> None:
         if answer is not None:
@@ -242,7 +231,7 @@ class TaskGroupRunner:
         self._start_background()
         while self._engine.pending:
             self._running += 1
-            self._start(self._group, self._run_effect, self._take_next())
+            self._start(self._group, self._run_effect, self.begun.take_next())
         if (
             self.ask_host is not None
             and self._engine.state.pending_approvals
@@ -272,7 +261,7 @@ class TaskGroupRunner:
             finally:
                 self._running -= 1
             await self._feed(answer)
-            self._begun.pop(effect.id, None)
+            self.begun.end(effect)
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:

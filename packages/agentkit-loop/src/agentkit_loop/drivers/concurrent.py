@@ -142,7 +142,7 @@ class ConcurrentDriver:
         if isinstance(error, anyio.get_cancelled_exc_class()):
             error = None
         self.engine.interrupt(keeps_turn=keeps_turn(self.engine, error))
-        self._runner.recover_interrupted()
+        self._runner.begun.recover()
         await self.release()
         await self.flush_shielded()
 
