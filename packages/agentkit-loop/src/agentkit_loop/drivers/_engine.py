@@ -181,8 +181,7 @@ class Engine:
             self.cancel()
         # What an exception left undone belongs to this turn, not to the next one.
         self._step_through()
-        # One exception is enough: a failure of a reporter during this would be raised later.
-        self.events.stopped_by = None
+        self.events.stopped_by = None  # one exception is enough
 
     def _post_if_open(self, kernel_input: Input) -> None:
         if self.save_error is None and not self.is_over:

@@ -148,7 +148,9 @@ class TaskGroupRunner:
             self._context = copy_context()
             self._start_background()
             if self._next_is_inline:
-                return await self._run_inline_calls()
+                while self._next_is_inline and engine.events.stopped_by is None:
+                    await self._perform_next()
+                return
             if len(engine.pending) > 1 or (engine.pending and engine.state.pending_approvals):
                 # A call that is approved meanwhile runs beside the others.
                 return await self._run_in_group()
@@ -194,10 +196,6 @@ class TaskGroupRunner:
         """Whether the next effect is a call that never waits: a group would cost more than it."""
         effect = self._engine.pending[0] if self._engine.pending else None
         return isinstance(effect, StartTool) and self._engine.executor.is_quick(effect.call.name)
-
-    async def _run_inline_calls(self) -> None:
-        while self._next_is_inline and self._engine.events.stopped_by is None:
-            await self._perform_next()
 
     async def _perform_next(self) -> None:
         effect = self.begun.take_next()
