@@ -179,7 +179,7 @@ def use(function: Any, *args: Any, **settings: Any) -> Callable[[], object]:
 
 def run(**settings: Any) -> Any:
     answer: Any = Agent(model=ScriptedModel(say('{"result": 1}'))).run_blocking
-    return answer("go", result_type=int, **settings)
+    return answer("go", **{"result_type": int, **settings})
 
 
 def make_tool(**settings: Any) -> Any:
@@ -213,6 +213,9 @@ REFUSED: dict[str, Callable[[], object]] = {
         Agent(model=ScriptedModel()).as_tool, "t", "Works.", result_type=int, result_mode="tol"
     ),
     "a kind of failure": use(ProviderFailure, kind="timout", message="m", retryable=True),
+    "a result mode without a type": use(run, result_type=None, result_mode="tol"),
+    "a configuration": use(Agent, model=ScriptedModel(), config=5),
+    "options": use(Agent, model=ScriptedModel(), options=5),
     "retries": use(run, result_retries=-1),
 }
 

@@ -236,3 +236,23 @@ def test_vl23_a_child_that_a_person_decided_on_is_not_judged_again(
     assert result.end == "completed"
     assert evaluated == ["callback", "policy"]
     assert ran == ([2] if approve else [])
+
+
+def test_vs04_a_child_with_other_bound_objects_is_another_tool() -> None:
+    ran: Ran = []
+    other: Ran = []
+
+    @tool
+    def outer(context: ToolContext) -> str:
+        return context.call_blocking("pay", {"amount": 1}).text
+
+    tools = ToolRegistry([paying(ran), outer])
+    model = ScriptedModel(call("outer"), say("x"))
+    with Agent(model=model, tools=tools).session_blocking() as session:
+        session.submit("go")
+        session.next()
+        tools.register(paying(other), replace=True)
+        session.approve(session.pending_approvals[0].id)
+        session.next()
+        assert "changed after" in session.view.transcript[-2].tool_results[0].text
+    assert (ran, other) == ([], [])

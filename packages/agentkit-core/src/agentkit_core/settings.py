@@ -21,7 +21,7 @@ from msgspec.structs import force_setattr
 
 from agentkit_core.values import Record
 
-__all__ = ["Settings", "check_values", "member_of", "number_of"]
+__all__ = ["Settings", "check_values", "instance_of", "member_of", "number_of"]
 
 E = TypeVar("E", bound=Enum)
 
@@ -76,6 +76,16 @@ def member_of(kind: type[E], value: object, name: str) -> E:
         return kind(value)
     except ValueError:
         raise ValueError(f"{name} is {value!r}; use one of {words}") from None
+
+
+def instance_of(value: object, kind: type, name: str) -> None:
+    """Check that a value is of a class; None is accepted.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{name} is {value!r}; use a {kind.__name__}")
 
 
 def number_of(value: object, name: str, *, whole: bool = False, least: int | None = None) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId, ToolAnnotations
+from agentkit_core.settings import instance_of
 from agentkit_loop.agent._agent_runs import AgentRuns
 from agentkit_loop.agent._agent_tool import AgentTool, ToolResultType
 from agentkit_loop.agent._blocking_session import BlockingSession
@@ -106,6 +107,8 @@ class Agent(AgentRuns):
                 f"the model is a string, {model!r}; pass a model object, such as the one that "
                 f"`agentkit_providers.connect` returns for that name"
             )
+        instance_of(options, ModelOptions, "options")
+        instance_of(config, LoopConfig, "config")
         all_hooks = Hooks(hooks)
         self._parts = AgentParts(
             model=model,

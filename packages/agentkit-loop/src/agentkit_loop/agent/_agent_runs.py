@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, clos
 from typing import TypeVar, overload
 
 from agentkit_core import Item
+from agentkit_core.settings import member_of
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._answer_text import AnswerText
 from agentkit_loop.agent._blocking_session import BlockingSession
@@ -98,6 +99,7 @@ class AgentRuns(ABC):
         """
         async with self.session(history=history, dependencies=dependencies) as session:
             if result_type is None:
+                member_of(ResultMode, result_mode, "result_mode")
                 return await session.prompt(prompt)
             return await session.prompt(
                 prompt,
@@ -193,6 +195,7 @@ class AgentRuns(ABC):
         """
         with self.session_blocking(history=history, dependencies=dependencies) as session:
             if result_type is None:
+                member_of(ResultMode, result_mode, "result_mode")
                 return session.prompt(prompt)
             return session.prompt(
                 prompt,

@@ -7,6 +7,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, overload
 
+from agentkit_core.settings import member_of
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._answer_text import AnswerText
@@ -69,6 +70,7 @@ class BlockingSession(Conversation):
     ) -> TurnResult | TypedResult[T]:
         """Send a prompt and wait for the turn's result; see `Session.prompt`."""
         with self._work.begin("prompt"):
+            result_mode = member_of(ResultMode, result_mode, "result_mode")
             if result_type is None:
                 self._access.begin_turn(prompt, "prompt")
                 return self._work.until_done(Unanswered.RAISE).last_result

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, overload
 
+from agentkit_core.settings import member_of
 from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._answer_text import AnswerText
@@ -84,6 +85,7 @@ class Session(Conversation):
             SessionClosed: The session is over.
         """
         with self._work.begin("prompt"):
+            result_mode = member_of(ResultMode, result_mode, "result_mode")
             if result_type is None:
                 self._access.begin_turn(prompt, "prompt")
                 return (await self._work.until_done(Unanswered.RAISE)).last_result

@@ -8,13 +8,14 @@ A call that was checked, and perhaps approved, runs only with the tool that it w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from hashlib import sha256
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Protocol, runtime_checkable
 
 from agentkit_core.json import canonical_json
+from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool
 
 _DIGEST_LENGTH: Final = 16
@@ -87,6 +88,36 @@ def is_same_tool(first: Any, second: Any, depth: int = 0) -> bool:
     return len(ours) == len(theirs) and all(
         _is_same_value(a, b, depth + 1) for a, b in zip(ours, theirs, strict=True)
     )
+
+
+class CheckedTools:
+    """The tools that calls were checked for, as far as this process has checked them."""
+
+    def __init__(self) -> None:
+        self._tools: dict[Hashable, Any] = {}
+
+    def is_replaced(
+        self, call: ToolInvocation, find: Callable[[ToolInvocation], Any], *, is_new: bool
+    ) -> bool:
+        """Whether a call was checked for another tool than there is now.
+
+        Args:
+            call: The call.
+            find: Finds the tool of a call.
+            is_new: Whether the call is checked only now. Its tool is remembered then, unless its
+                source makes a new one whenever it is asked.
+        """
+        key, tool = (call.session_id, call.call_id), find(call)
+        if not is_new:
+            return key in self._tools and not is_same_tool(self._tools[key], tool)
+        self._tools.pop(key, None)
+        if is_same_tool(tool, find(call)):
+            self._tools[key] = tool
+        return False
+
+    def forget(self, call: ToolInvocation) -> None:
+        """Forget the tool of a call that is over."""
+        self._tools.pop((call.session_id, call.call_id), None)
 
 
 def _is_same_value(first: Any, second: Any, depth: int) -> bool:

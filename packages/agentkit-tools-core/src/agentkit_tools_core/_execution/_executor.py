@@ -14,6 +14,7 @@ this call (cancelling, a keyboard interrupt) are not caught.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
 from functools import partial
 from typing import Final
 
@@ -32,7 +33,7 @@ from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._permissions import Policy, default_policy
 from agentkit_tools_core._contract._request import ToolInvocation
-from agentkit_tools_core._contract._revision import tool_revision
+from agentkit_tools_core._contract._revision import CheckedTools, tool_revision
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import UnstableArguments
@@ -68,8 +69,8 @@ _BLOCKED: Final = "Tool execution was blocked"
 class Executor:
     """Runs the calls of a set of tools, under a policy.
 
-    It keeps no state of calls: any number of calls may run at the same time, and a call may be
-    checked in one process and run in another.
+    Any number of calls may run at the same time, and a call may be checked in one process and run
+    in another. Of calls it knows only which tools it has checked for child calls.
     """
 
     __slots__ = ("__weakref__", "_all_hooks", "_hooks", "output_limits", "policy", "source")
@@ -102,8 +103,8 @@ class Executor:
         self.source = source_of(tools)
         self.policy: Policy = default_policy if policy is None else policy
         self.output_limits = output_limits or OutputLimits(default_bytes=max_output_bytes)
-        self._all_hooks = tuple(hooks)
-        self._hooks = Hooks(self._all_hooks)
+        self._hooks = Hooks(tuple(hooks))
+        self._checked = CheckedTools()
 
     def with_tools(self, tools: Iterable[Tool] | ToolSource) -> Executor:
         """Return an executor with other tools and the same policy, limits and hooks.
@@ -113,9 +114,9 @@ class Executor:
             InvalidToolName: The name of a tool is not a valid tool name.
             DuplicateTool: Two tools have the same name.
         """
-        return Executor(
-            tools, policy=self.policy, output_limits=self.output_limits, hooks=self._all_hooks
-        )
+        other = copy(self)
+        other.source = source_of(tools)
+        return other
 
     @property
     def has_hooks(self) -> bool:
@@ -274,6 +275,8 @@ class Executor:
             to_thread: ToThread | None,
             note_check: Callable[[CheckedCall], None],
         ) -> ToolOutcome | Suspension:
+            if self._checked.is_replaced(child, self._find, is_new=known.checked is None):
+                return replaced_outcome(child)
             outcome = await self._check_child(
                 child, known, context, to_thread, depth + 1, request.call_id
             )
@@ -285,14 +288,13 @@ class Executor:
                 return Suspension(requests, known.token, takes_denials=True)
             if checked.input is not None:
                 child = replace(child, input=checked.input)
-            return await self._run(
-                child,
-                context._for_child(known.token),
-                to_thread,
-                checked.revision,
-                depth=depth + 1,
-                parent=request.call_id,
-            )
+            result = await self._run(
+                child, context._for_child(known.token), to_thread, checked.revision,
+                depth=depth + 1, parent=request.call_id,
+            )  # fmt: skip
+            if isinstance(result, ToolOutcome):
+                self._checked.forget(child)
+            return result
 
         facts, in_loop = ToolFacts(tool.spec, parent), to_thread is not None
         run = Run(tool, request, context, to_thread, call)
