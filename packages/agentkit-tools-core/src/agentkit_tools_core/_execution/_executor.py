@@ -6,9 +6,8 @@
 Everything that judges, shows or records a call sees the arguments as the tool gets them: converted,
 with defaults. A second conversion changes nothing any more.
 
-A call always ends with a result, or waits for an answer. Anything wrong with the call or the tool
-becomes an error result that the model can act on. Only exceptions that are meant to end more than
-this call (cancelling, a keyboard interrupt) are not caught.
+A call always ends with a result, or waits for an answer. Anything wrong with it becomes an error
+result that the model can act on. Only exceptions that end more than this call are not caught.
 """
 
 from __future__ import annotations
@@ -69,11 +68,10 @@ _BLOCKED: Final = "Tool execution was blocked"
 class Executor:
     """Runs the calls of a set of tools, under a policy.
 
-    Any number of calls may run at the same time, and a call may be checked in one process and run
-    in another. Of calls it knows only which tools it has checked for child calls.
+    Any number of calls may run at the same time, also in another process than they were checked in.
     """
 
-    __slots__ = ("__weakref__", "_all_hooks", "_hooks", "output_limits", "policy", "source")
+    __slots__ = ("__weakref__", "_checked", "_hooks", "output_limits", "policy", "source")
 
     def __init__(
         self,
