@@ -84,6 +84,11 @@ def answered(*parts: Part) -> list[Item]:
         (answered(File(InlineBytes(b""))), READS, "a file inside a result"),
         (answered(File(InlineBytes(b""))), INLINE, "a file, which is not accepted"),
         ([Item.assistant("a")], replace(TARGET, first_user=True), "not user"),
+        (
+            [Item.user("u"), Item.system("s")],
+            replace(TARGET, late_system=False),
+            "follows the first user item",
+        ),
     ],
 )  # fmt: skip
 def test_what_a_target_would_refuse_is_caught(items: list[Item], target: Target, law: str) -> None:

@@ -47,6 +47,11 @@ def check_sendable(items: Sequence[Item], target: Target) -> None:
     rest = [item for item in items if item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER)]
     if target.first_user and rest:
         assert rest[0].kind is ItemKind.USER, f"the first item is of kind {rest[0].kind}, not user"
+    if not target.late_system:
+        kinds = [item.kind for item in items]
+        late = kinds[kinds.index(ItemKind.USER) :] if ItemKind.USER in kinds else []
+        for kind in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
+            assert kind not in late, f"an item of kind {kind} follows the first user item"
 
 
 def _check_pairs(items: Sequence[Item], at: int, target: Target) -> None:
