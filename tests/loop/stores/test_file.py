@@ -248,7 +248,7 @@ def test_a_wrong_byte_in_the_head_is_an_error_and_nothing_is_saved_over_it(tmp_p
 
 
 def test_a_head_of_a_newer_version_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("agentkit_loop.stores._file._VERSION", 2)
+    monkeypatch.setattr("agentkit_loop.stores._file.VERSION", 2)
     save(FileStore(tmp_path), 1)
     monkeypatch.undo()
 
@@ -422,9 +422,9 @@ def test_whoever_waits_for_a_session_that_is_being_deleted_makes_another(
     waits = Event()
     real = _disk._acquire
 
-    def acquire(descriptor: int) -> None:
+    def acquire(descriptor: int) -> bool:
         waits.set()
-        real(descriptor)
+        return bool(real(descriptor))
 
     thread = Thread(target=save, args=(FileStore(tmp_path), 1))
     with lock_file(folder / "lock", durable=False):
@@ -446,9 +446,10 @@ def test_a_process_forked_during_a_save_does_not_keep_the_lock(
     copies: list[int] = []
     real = _disk._acquire
 
-    def acquire(descriptor: int) -> None:
-        real(descriptor)
+    def acquire(descriptor: int) -> bool:
+        acquired = bool(real(descriptor))
         copies.append(os.dup(descriptor))  # what a fork does to all open files
+        return acquired
 
     monkeypatch.setattr(_disk, "_acquire", acquire)
     for seq in (1, 2):

@@ -136,9 +136,9 @@ def test_a_file_that_is_no_database_is_told_and_left_alone(tmp_path: Path) -> No
 
 def test_tables_of_a_newer_version_are_refused(store: SqliteStore, path: Path) -> None:
     store.close()
-    change(path, "PRAGMA user_version = 2")
+    change(path, "PRAGMA user_version = 3")
 
-    with pytest.raises(DamagedSave, match="version 2"):
+    with pytest.raises(DamagedSave, match="version 3"):
         store.load_blocking(NAME)
 
 

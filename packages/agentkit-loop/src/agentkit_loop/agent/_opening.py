@@ -116,10 +116,10 @@ class AgentParts(Record, frozen=True, kw_only=True):
 
         Raises:
             TranscriptError: The history breaks a rule.
-            RecordError: What is stored cannot be read.
+            RecordError: What is stored cannot be read, or is another session.
         """
         if saved is not None:
-            return self._go_on(decode_head(saved), saved.seq)
+            return self._go_on(decode_head(saved, session_id), saved.seq)
         state, effects = start(
             session_id,
             model=self.model.name,

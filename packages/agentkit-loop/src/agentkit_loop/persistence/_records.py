@@ -107,8 +107,60 @@ class RevisionGap(AgentkitError):
         self.expected = expected
 
 
+class Salvage(Record, frozen=True):
+    """What can still be read of a damaged session.
+
+    Attributes:
+        session_id: The session.
+        seq: The number of the last save; None if it cannot be read.
+        head: The head; None if it cannot be read.
+        log: The changes of the transcript that can be read, oldest first. Where some are missing,
+            their revisions have gaps.
+        problems: What is wrong, place by place; empty if nothing is.
+    """
+
+    session_id: SessionId
+    seq: int | None
+    head: bytes | None
+    log: tuple[LogEntry, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items of the transcript that can be read.
+
+        Some may be missing between them: `repair` makes them a valid history for a new session.
+        """
+        items: list[Item] = []
+        for entry in self.log:
+            if entry.rewrite:
+                items.clear()
+            items.extend(entry.items)
+        return tuple(items)
+
+
+class StoreLocked(AgentkitError):
+    """Another process or thread has held the lock of a session for too long; nothing was written.
+
+    Attributes:
+        path: Where the session is stored.
+        waited_s: How long the store waited, in seconds.
+    """
+
+    def __init__(self, path: str, waited_s: float) -> None:
+        super().__init__(
+            f"{path} has been locked by another process or thread for {waited_s:g} s; try again "
+            f"when it has finished, or give the store a longer `lock_timeout_s`"
+        )
+        self.path = path
+        self.waited_s = waited_s
+
+
 class DamagedSave(RecordError):
     """What is stored of a session cannot be read; the store leaves it as it is.
+
+    `entries` has what can still be read of the transcript; the `salvage` methods of the stores
+    return it with the head and with all that is wrong.
 
     Args:
         session_id: The session; None if the store as a whole cannot be read.
@@ -116,12 +168,14 @@ class DamagedSave(RecordError):
         reason: What is wrong with it.
         line: The first line that is wrong, from 1; None if it has no lines.
         byte: Where that line begins, from 0; None if it has no lines.
+        entries: The entries that can be read, oldest first.
 
     Attributes:
         session_id: The session; None if the store as a whole cannot be read.
         path: Where it is stored.
         line: The first line that is wrong, from 1; None if it has no lines.
         byte: Where that line begins, from 0; None if it has no lines.
+        entries: The entries of the log that can be read, oldest first; empty if there are none.
     """
 
     def __init__(
@@ -132,6 +186,7 @@ class DamagedSave(RecordError):
         *,
         line: int | None = None,
         byte: int | None = None,
+        entries: tuple[LogEntry, ...] = (),
     ) -> None:
         where = path if line is None else f"{path}, line {line}"
         where = where if byte is None else f"{where} (at byte {byte})"
@@ -142,6 +197,7 @@ class DamagedSave(RecordError):
         self.path = path
         self.line = line
         self.byte = byte
+        self.entries = entries
 
 
 @runtime_checkable
@@ -186,6 +242,7 @@ class BlockingStore(Protocol):
                 step, so of several savers with the same number exactly one succeeds.
             RevisionGap: A revision does not follow the one before it, or the stored ones.
             DamagedSave: What is stored cannot be read, so nothing can follow it.
+            StoreLocked: Another process or thread has not released the session in time.
             TypeError: An entry cannot be written as JSON.
         """
         ...
@@ -231,6 +288,7 @@ class Store(Protocol):
     ) -> None:
         """Save; see `BlockingStore.save_blocking`.
 
-        A save that has begun is completed even if the task is cancelled.
+        A save that has begun to write is completed even if the task is cancelled; while it waits
+        for a lock, it ends and writes nothing.
         """
         ...

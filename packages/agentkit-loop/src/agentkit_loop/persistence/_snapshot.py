@@ -16,7 +16,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentkit_core import Item, RecordError, ToolCallId, Transcript, TranscriptError, to_json
+from agentkit_core import (
+    Item,
+    RecordError,
+    SessionId,
+    ToolCallId,
+    Transcript,
+    TranscriptError,
+    to_json,
+)
 from agentkit_core.values import Record
 from agentkit_loop._result import with_conversation
 from agentkit_loop.events import TurnFinished
@@ -80,13 +88,24 @@ def encode_head(state: State, effects: Iterable[Effect], seq: int) -> bytes:
     return to_json(Head(state=bare, reports=reports, seq=seq))
 
 
-def decode_head(saved: Saved) -> Head:
+def decode_head(saved: Saved, session_id: SessionId | None = None) -> Head:
     """Read what a store has of a session; the state gets its transcript from the log.
 
+    Args:
+        saved: What the store has.
+        session_id: The session that was asked for; None takes any.
+
     Raises:
-        RecordError: The head is not valid, or of a newer version, or does not belong to the log.
+        RecordError: The head is not valid, or of a newer version, or does not belong to the log, or
+            it is the head of another session.
     """
     head: Head = _read(saved.head, _HEAD, is_head=True)
+    if session_id is not None and head.state.session_id != session_id:
+        raise RecordError(
+            "session",
+            f"session {head.state.session_id!r} is stored under the id {session_id!r}; open it "
+            f"under its own id",
+        )
     transcript, retired = _replay(saved.log)
     revision = saved.log[-1].revision if saved.log else 0
     if revision != head.state.revision:

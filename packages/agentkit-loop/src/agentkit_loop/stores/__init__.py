@@ -1,6 +1,13 @@
 """Stores for sessions: files, SQLite, memory; each works with and without an event loop."""
 
-from agentkit_loop.persistence._records import DamagedSave, RevisionGap, SessionInUse, StaleSave
+from agentkit_loop.persistence._records import (
+    DamagedSave,
+    RevisionGap,
+    Salvage,
+    SessionInUse,
+    StaleSave,
+    StoreLocked,
+)
 from agentkit_loop.stores._file import FileStore
 from agentkit_loop.stores._memory import MemoryStore
 from agentkit_loop.stores._sqlite import SqliteStore
@@ -9,9 +16,12 @@ __all__ = [
     "FileStore",
     "MemoryStore",
     "SqliteStore",
+    # what can be read of a damaged session
+    "Salvage",
     # errors that stores raise
     "DamagedSave",
     "RevisionGap",
     "SessionInUse",
     "StaleSave",
+    "StoreLocked",
 ]

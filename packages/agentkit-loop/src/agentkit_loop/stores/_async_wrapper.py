@@ -9,7 +9,8 @@ from threading import Event, Lock
 from typing import TypeVar
 
 from agentkit_core import SessionId
-from agentkit_loop.persistence._records import LogEntry, Saved
+from agentkit_loop.persistence._records import LogEntry, Salvage, Saved
+from agentkit_loop.stores._waiting import cancelled_by
 
 T = TypeVar("T")
 
@@ -37,6 +38,14 @@ class AsyncWrapper(ABC):
     def delete_blocking(self, session_id: SessionId, /) -> None:
         """Delete a session if there is one; its next save has the number 1."""
 
+    @abstractmethod
+    def salvage_blocking(self, session_id: SessionId, /) -> Salvage | None:
+        """Read what can be read of a session, damaged or not; None if there is none.
+
+        Raises:
+            DamagedSave: What is stored under this id is another session, or nothing can be read.
+        """
+
     async def load(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
         return await self._run(partial(self.load_blocking, session_id))
@@ -46,7 +55,8 @@ class AsyncWrapper(ABC):
     ) -> None:
         """Save a session; see `BlockingStore.save_blocking`.
 
-        A save that has begun is finished even if the caller is cancelled.
+        A save that has begun to write is finished even if the caller is cancelled. While it waits
+        for a lock, it ends and writes nothing.
         """
         await self._run(partial(self.save_blocking, session_id, seq=seq, head=head, log=log))
 
@@ -57,6 +67,10 @@ class AsyncWrapper(ABC):
     async def delete(self, session_id: SessionId, /) -> None:
         """Delete a session if there is one; its next save has the number 1."""
         await self._run(partial(self.delete_blocking, session_id))
+
+    async def salvage(self, session_id: SessionId, /) -> Salvage | None:
+        """Read what can be read of a session, damaged or not; see `salvage_blocking`."""
+        return await self._run(partial(self.salvage_blocking, session_id))
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await _in_thread(work)
@@ -70,20 +84,22 @@ async def _in_thread(work: Callable[[], T]) -> T:
     from anyio.to_thread import run_sync
 
     # Taken either by the thread when it begins, or by the caller that is cancelled before that.
-    claim, over = Lock(), Event()
+    claim, over, cancelled = Lock(), Event(), Event()
 
     def claim_and_work() -> T:
         if not claim.acquire(blocking=False):
             raise RuntimeError("the caller was cancelled before the thread began")
         try:
-            return work()
+            with cancelled_by(cancelled):
+                return work()
         finally:
             over.set()
 
     try:
-        return await run_sync(claim_and_work, abandon_on_cancel=False)
+        return await run_sync(claim_and_work, abandon_on_cancel=True)
     except get_cancelled_exc_class():
-        # `asyncio.Task.cancel` breaks through shields, and the thread would go on unwatched.
+        # The thread ends at once if it waits for a lock, and finishes what it has begun to write.
+        cancelled.set()
         if not claim.acquire(blocking=False):
             with CancelScope(shield=True):
                 await run_sync(over.wait, abandon_on_cancel=False)

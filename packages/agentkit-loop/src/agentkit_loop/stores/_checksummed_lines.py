@@ -41,3 +41,11 @@ def remove_checksum(line: bytes, start: int) -> tuple[bytes, int]:
     if crc != int(checksum[1], 16):
         raise ValueError("the line was changed, or is not in its place (its checksum differs)")
     return body, crc
+
+
+def split_checksum(line: bytes) -> tuple[bytes, int | None]:
+    """Return the JSON object of a line, and its checksum unchecked; None if it has none."""
+    checksum = _CHECKSUM.fullmatch(line, max(0, len(line) - _CHECKSUM_BYTES))
+    if checksum is None:
+        return line, None
+    return line[:-_CHECKSUM_BYTES] + b"}", int(checksum[1], 16)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
+
+from agentkit_loop.stores._waiting import wait_until
 
 if sys.platform == "win32":
     _BINARY: Final = os.O_BINARY  # without it, Windows translates line ends
 else:
     _BINARY: Final = 0
+
+LOCK_TIMEOUT_S: Final = 5.0
+"""How long stores wait for a lock if nothing else is said; a save takes milliseconds."""
 
 
 @contextmanager
@@ -23,6 +30,15 @@ def open_file(path: Path, *, flags: int = 0) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def copy_mode(path: Path, descriptor: int) -> None:
+    """Give an open file the mode and the group of the file at a path, if there is one."""
+    if sys.platform != "win32":
+        with suppress(OSError):  # the group may be one that this process is not in
+            status = path.stat()
+            os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+            os.fchown(descriptor, -1, status.st_gid)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -71,13 +87,16 @@ def make_folder(folder: Path, *, durable: bool) -> None:
 
 
 @contextmanager
-def lock_file(path: Path, *, durable: bool) -> Iterator[None]:
+def lock_file(path: Path, *, durable: bool, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold a lock file, against other threads and other processes; wait until it is free.
 
     The operating system releases the lock when the process ends. The holder may remove the file
     and its folder; the next one to lock it creates them again.
+
+    Raises:
+        StoreLocked: It was not free in time.
     """
-    descriptor = _lock(path, durable)
+    descriptor = _lock(path, durable, timeout_s)
     try:
         yield
     finally:
@@ -86,7 +105,7 @@ def lock_file(path: Path, *, durable: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _lock(path: Path, durable: bool) -> int:
+def _lock(path: Path, durable: bool, timeout_s: float) -> int:
     while True:
         make_folder(path.parent, durable=durable)
         try:
@@ -94,7 +113,7 @@ def _lock(path: Path, durable: bool) -> int:
         except FileNotFoundError:
             continue  # another process has just removed the folder
         try:
-            _acquire(descriptor)
+            wait_until(partial(_acquire, descriptor), path=str(path), timeout_s=timeout_s)
             if _is_at(descriptor, path):
                 return descriptor
         except BaseException:
@@ -114,12 +133,12 @@ def _is_at(descriptor: int, path: Path) -> bool:
 if sys.platform == "win32":
     import msvcrt
 
-    def _acquire(descriptor: int) -> None:
-        while True:
-            try:
-                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-            except OSError:  # Windows gives up after ten seconds
-                continue
+    def _acquire(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
 
     def _release(descriptor: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -127,10 +146,14 @@ if sys.platform == "win32":
 
 else:
 
-    def _acquire(descriptor: int) -> None:
+    def _acquire(descriptor: int) -> bool:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _release(descriptor: int) -> None:
         import fcntl

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -22,57 +22,69 @@ from zlib import crc32
 
 import msgspec
 
-from agentkit_core import RecordError, SessionId, from_json, to_json
-from agentkit_core.values import Record
-from agentkit_loop.persistence._records import DamagedSave, Lease, LogEntry, Saved, StaleSave
+from agentkit_core import SessionId, to_json
+from agentkit_loop.persistence._records import (
+    DamagedSave,
+    Lease,
+    LogEntry,
+    Salvage,
+    Saved,
+    StaleSave,
+)
 from agentkit_loop.stores._async_wrapper import AsyncWrapper
-from agentkit_loop.stores._checksummed_lines import add_checksum, remove_checksum
-from agentkit_loop.stores._disk import lock_file, open_file, sync, sync_folder, write_all
+from agentkit_loop.stores._checksummed_lines import add_checksum
+from agentkit_loop.stores._disk import (
+    LOCK_TIMEOUT_S,
+    copy_mode,
+    lock_file,
+    open_file,
+    sync,
+    sync_folder,
+    write_all,
+)
+from agentkit_loop.stores._file_format import (
+    VERSION,
+    Top,
+    bytes_of,
+    read_head,
+    read_log,
+    salvage,
+    too_short,
+)
 from agentkit_loop.stores._leases import lease_file
-from agentkit_loop.stores._log_codec import decode_entry, encode_entries, quote_id, unquote_id
+from agentkit_loop.stores._log_codec import encode_entries, quote_id, unquote_id
 
-_VERSION: Final = 1
 _LONGEST_NAME: Final = 100
 """In characters; file systems allow about 255, and some limit the whole path."""
-
-
-class _Top(Record, frozen=True):
-    """The first line of `head.json`.
-
-    Attributes:
-        version: The version of the format.
-        session_id: The session's id, as `quote_id` writes it.
-        seq: The number of the last save, from 1.
-        revision: How many entries of the log are valid.
-        log_bytes: How many bytes of the log are valid.
-        log_crc32: The checksum of the last valid line; 0 if there is none.
-    """
-
-    version: int
-    session_id: str
-    seq: int
-    revision: int
-    log_bytes: int
-    log_crc32: int
 
 
 class FileStore(AsyncWrapper):
     """Keeps sessions in a folder; several processes may work in it at the same time.
 
     Folders and files are accessible to their owner only. Errors of the file system are raised as
-    they are (`OSError`).
+    they are (`OSError`). Modes that people have set of files are kept, and so are links that they
+    have put in their place. A save that fails leaves nothing of its own behind.
 
     Args:
         folder: The folder; the first save makes it, with its missing parents.
         durable: Whether a save waits until everything is on the disk. Without that, a session
             survives a crash of the process, but perhaps not one of the machine.
+        lock_timeout_s: For how long to wait, in seconds, while another process or thread saves the
+            same session; then `StoreLocked` is raised.
     """
 
-    __slots__ = ("_durable", "_root")
+    __slots__ = ("_durable", "_lock_timeout_s", "_root")
 
-    def __init__(self, folder: str | os.PathLike[str], *, durable: bool = True) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        durable: bool = True,
+        lock_timeout_s: float = LOCK_TIMEOUT_S,
+    ) -> None:
         self._root = Path(folder).absolute()
         self._durable = durable
+        self._lock_timeout_s = lock_timeout_s
 
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`.
@@ -83,46 +95,84 @@ class FileStore(AsyncWrapper):
         with ExitStack() as stack:
             if sys.platform == "win32" and folder.is_dir():
                 # Windows cannot replace a file while it is being read.
-                stack.enter_context(lock_file(folder / "lock", durable=False))
-            while (data := _bytes_of(folder / "head.json")) is not None:
-                top, head = _read_head(session_id, folder, data)
+                stack.enter_context(
+                    lock_file(folder / "lock", durable=False, timeout_s=self._lock_timeout_s)
+                )
+            while (data := bytes_of(folder / "head.json")) is not None:
                 try:
-                    return Saved(top.seq, head, _read_log(session_id, folder, top))
-                except DamagedSave:
+                    top, head = read_head(session_id, folder, data)
+                    return Saved(top.seq, head, read_log(session_id, folder, top))
+                except DamagedSave as error:
                     # Perhaps it was deleted and saved again between the two reads: read again.
-                    if _bytes_of(folder / "head.json") == data:
+                    if bytes_of(folder / "head.json") == data:
+                        with suppress(DamagedSave):  # of another session, nothing is given
+                            error.entries = salvage(session_id, folder).log
                         raise
         return None
+
+    def salvage_blocking(self, session_id: SessionId, /) -> Salvage | None:
+        """Read what can be read of a session, damaged or not; None if there is none.
+
+        Raises:
+            DamagedSave: What is stored under this id is another session.
+        """
+        folder = self._folder_of(session_id)
+        if not any((folder / name).exists() for name in ("head.json", "log.jsonl")):
+            return None
+        return salvage(session_id, folder)
 
     def save_blocking(
         self, session_id: SessionId, /, *, seq: int, head: bytes, log: Sequence[LogEntry]
     ) -> None:
         """Save a session; see `BlockingStore.save_blocking`."""
         folder = self._folder_of(session_id)
-        with lock_file(folder / "lock", durable=self._durable):
-            data = _bytes_of(folder / "head.json")
-            old = None if data is None else _read_head(session_id, folder, data)[0]
-            top = old or _Top(_VERSION, quote_id(session_id), 0, 0, 0, 0)
-            if seq != top.seq + 1:
-                raise StaleSave(session_id, seq, stored=top.seq)
-            lines, crc = [], top.log_crc32
-            for body in encode_entries(session_id, log, after=top.revision):
-                line, crc = add_checksum(body, crc)
-                lines.append(line)
-            new = b"".join(lines)
-            self._append(session_id, folder / "log.jsonl", new, at=top.log_bytes)
-            if old is None and self._durable:
-                # The head must not be on the disk before the log and the folders.
-                sync_folder(folder)
-                sync_folder(self._root)
-            top = msgspec.structs.replace(
-                top,
-                seq=seq,
-                revision=top.revision + len(lines),
-                log_bytes=top.log_bytes + len(new),
-                log_crc32=crc,
-            )
-            self._exchange_head(folder, add_checksum(to_json(top), crc32(head))[0] + head)
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            with self._lock(folder):
+                try:
+                    self._save(session_id, folder, seq=seq, head=head, log=log)
+                except Exception:
+                    if bytes_of(folder / "head.json") is None:
+                        _remove_files(folder)
+                    raise
+        except Exception:
+            for path in missing:
+                with suppress(OSError):  # a folder that is used meanwhile stays
+                    path.rmdir()
+            raise
+
+    def _save(
+        self,
+        session_id: SessionId,
+        folder: Path,
+        *,
+        seq: int,
+        head: bytes,
+        log: Sequence[LogEntry],
+    ) -> None:
+        data = bytes_of(folder / "head.json")
+        old = None if data is None else read_head(session_id, folder, data)[0]
+        top = old or Top(VERSION, quote_id(session_id), 0, 0, 0, 0)
+        if seq != top.seq + 1:
+            raise StaleSave(session_id, seq, stored=top.seq)
+        lines, crc = [], top.log_crc32
+        for body in encode_entries(session_id, log, after=top.revision):
+            line, crc = add_checksum(body, crc)
+            lines.append(line)
+        new = b"".join(lines)
+        self._append(session_id, folder / "log.jsonl", new, at=top.log_bytes)
+        if old is None and self._durable:
+            # The head must not be on the disk before the log and the folders.
+            sync_folder(folder)
+            sync_folder(self._root)
+        top = msgspec.structs.replace(
+            top,
+            seq=seq,
+            revision=top.revision + len(lines),
+            log_bytes=top.log_bytes + len(new),
+            log_crc32=crc,
+        )
+        self._exchange_head(folder, add_checksum(to_json(top), crc32(head))[0] + head)
 
     def lease(self, session_id: SessionId, /) -> Lease:
         """Take the lease of a session; see `LeasingStore.lease`."""
@@ -139,8 +189,8 @@ class FileStore(AsyncWrapper):
             kind, _, name = path.parent.name.partition("-")
             if kind == "id":
                 session_ids.append(unquote_id(name))
-            elif kind == "sha256" and (data := _bytes_of(path)) is not None:
-                session_ids.append(unquote_id(_read_head(None, path.parent, data)[0].session_id))
+            elif kind == "sha256" and (data := bytes_of(path)) is not None:
+                session_ids.append(unquote_id(read_head(None, path.parent, data)[0].session_id))
         return tuple(sorted(session_ids))
 
     def delete_blocking(self, session_id: SessionId, /) -> None:
@@ -148,17 +198,15 @@ class FileStore(AsyncWrapper):
         folder = self._folder_of(session_id)
         if not folder.is_dir():
             return
-        with lock_file(folder / "lock", durable=self._durable):
+        with self._lock(folder):
             (folder / "head.json").unlink(missing_ok=True)
             if self._durable:
                 # Before the log is removed: a head without its log would be a damaged session.
                 sync_folder(folder)
-            for name in ("log.jsonl", "head.json.new"):
-                (folder / name).unlink(missing_ok=True)
-            with suppress(OSError):
-                # Another process may wait for the lock, or save next; then lock and folder stay.
-                (folder / "lock").unlink()
-                folder.rmdir()
+            _remove_files(folder)
+
+    def _lock(self, folder: Path) -> AbstractContextManager[None]:
+        return lock_file(folder / "lock", durable=self._durable, timeout_s=self._lock_timeout_s)
 
     def _folder_of(self, session_id: SessionId) -> Path:
         # The prefix avoids names that Windows reserves for devices, and an empty name.
@@ -171,77 +219,44 @@ class FileStore(AsyncWrapper):
         with open_file(path) as log:
             length = os.fstat(log).st_size
             if length < at:
-                raise _too_short(session_id, path, length, at)
+                raise too_short(session_id, path, length, at)
             if length > at:
                 os.ftruncate(log, at)
-            if new:
-                os.lseek(log, at, os.SEEK_SET)
-                write_all(log, new)
-            if self._durable and (new or length > at):
-                sync(log)
+            try:
+                if new:
+                    os.lseek(log, at, os.SEEK_SET)
+                    write_all(log, new)
+                if self._durable and (new or length > at):
+                    sync(log)
+            except Exception:
+                with suppress(OSError):
+                    os.ftruncate(log, at)
+                raise
 
     def _exchange_head(self, folder: Path, data: bytes) -> None:
-        path = folder / "head.json.new"
-        with open_file(path, flags=os.O_TRUNC) as head:
-            write_all(head, data)
-            if self._durable:
-                sync(head)
-        path.replace(folder / "head.json")
+        # What a link leads to is replaced, not the link.
+        path = Path(os.path.realpath(folder / "head.json"))
+        new = path.with_name(f"{path.name}.new")
+        try:
+            with open_file(new, flags=os.O_TRUNC) as head:
+                copy_mode(path, head)
+                write_all(head, data)
+                if self._durable:
+                    sync(head)
+            new.replace(path)
+        except Exception:
+            with suppress(OSError):
+                new.unlink()
+            raise
         if self._durable:
-            sync_folder(folder)
+            sync_folder(path.parent)
 
 
-def _bytes_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def _read_head(session_id: SessionId | None, folder: Path, data: bytes) -> tuple[_Top, bytes]:
-    line, end, head = data.partition(b"\n")
-    try:
-        body, _ = remove_checksum(line + end, crc32(head))
-        top = from_json(body, _Top)
-        if top.version != _VERSION:
-            raise ValueError(f"it has version {top.version}, and only {_VERSION} can be read")
-    except (ValueError, RecordError) as error:
-        path = str(folder / "head.json")
-        raise DamagedSave(session_id, path, _reason(error), line=1, byte=0) from error
-    return top, head
-
-
-def _read_log(session_id: SessionId, folder: Path, top: _Top) -> tuple[LogEntry, ...]:
-    path = folder / "log.jsonl"
-    entries: list[LogEntry] = []
-    at = crc = 0
-    try:
-        with path.open("rb") as log:
-            while at < top.log_bytes:
-                line = log.readline(top.log_bytes - at)
-                if not line:
-                    raise _too_short(session_id, path, at, top.log_bytes)
-                body, crc = remove_checksum(line, crc)
-                entries.append(decode_entry(body))
-                at += len(line)
-    except FileNotFoundError:
-        if top.log_bytes:
-            raise _too_short(session_id, path, 0, top.log_bytes) from None
-    except DamagedSave:
-        raise
-    except (ValueError, RecordError) as error:
-        reason, line_number = _reason(error), len(entries) + 1
-        raise DamagedSave(session_id, str(path), reason, line=line_number, byte=at) from error
-    if crc != top.log_crc32 or len(entries) != top.revision:
-        reason = "it is not the log that head.json was written with"
-        raise DamagedSave(session_id, str(path), reason)
-    return tuple(entries)
-
-
-def _reason(error: ValueError | RecordError) -> str:
-    return error.reason if isinstance(error, RecordError) else str(error)
-
-
-def _too_short(session_id: SessionId, path: Path, length: int, counted: int) -> DamagedSave:
-    reason = f"it has {length} bytes, but {counted} were saved"
-    return DamagedSave(session_id, str(path), reason, byte=length)
+def _remove_files(folder: Path) -> None:
+    """Remove a session's files, except its head, and its folder; its lock is held."""
+    for name in ("log.jsonl", "head.json.new"):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        # Another process may wait for the lock, or save next; then lock and folder stay.
+        (folder / "lock").unlink()
+        folder.rmdir()

@@ -7,7 +7,14 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from agentkit_core import SessionId
-from agentkit_loop.persistence._records import Lease, LogEntry, Saved, SessionInUse, StaleSave
+from agentkit_loop.persistence._records import (
+    Lease,
+    LogEntry,
+    Salvage,
+    Saved,
+    SessionInUse,
+    StaleSave,
+)
 from agentkit_loop.stores._async_wrapper import AsyncWrapper
 from agentkit_loop.stores._log_codec import decode_entry, encode_entries
 
@@ -72,6 +79,11 @@ class MemoryStore(AsyncWrapper):
                 raise SessionInUse(session_id)
             self._leased.add(session_id)
         return _MemoryLease(self._leased, session_id)
+
+    def salvage_blocking(self, session_id: SessionId, /) -> Salvage | None:
+        """Read all of a session; nothing is damaged in memory."""
+        saved = self.load_blocking(session_id)
+        return None if saved is None else Salvage(session_id, saved.seq, saved.head, saved.log, ())
 
     async def _run(self, work: Callable[[], T]) -> T:
         return work()  # starting a thread would take longer than the work
