@@ -41,6 +41,7 @@ VALUES: dict[str, Any] = {
     "int": 3,
     "int | None": 3,
     "bool": True,
+    "float": 0.5,
     "object": "a store",
     "type": dict,
     "JsonValue": {"a": [1, None]},

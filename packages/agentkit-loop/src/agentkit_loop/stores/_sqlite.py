@@ -113,7 +113,7 @@ class SqliteStore(AsyncWrapper):
         if row is None:
             return None
         name, (_, _, seq, head, _) = quote_id(session_id), row
-        entries, bad = self._salvage(name, lines)
+        entries, bad = _salvage(name, lines)
         problems = [f"entry {at + 1} cannot be read" for at in bad]
         last = lines[-1] if lines else (0, b"", first_checksum(name))
         if not _is_whole(name, row, last[0], last[2]):
@@ -220,16 +220,10 @@ class SqliteStore(AsyncWrapper):
             raise DamagedSave(session_id, str(self._path), "its index does not fit its table")
         return row
 
-    def _salvage(
-        self, name: str, lines: Sequence[tuple[Any, ...]]
-    ) -> tuple[tuple[LogEntry, ...], list[int]]:
-        records = [(as_bytes(entry), crc) for _, entry, crc in lines]
-        return salvage_entries(records, start=first_checksum(name), end=None)
-
     def _damaged(
         self, session_id: SessionId, reason: str, lines: Sequence[tuple[Any, ...]]
     ) -> DamagedSave:
-        entries, _ = self._salvage(quote_id(session_id), lines)
+        entries, _ = _salvage(quote_id(session_id), lines)
         return DamagedSave(session_id, str(self._path), reason, entries=entries)
 
     @contextmanager
@@ -327,3 +321,8 @@ def _is_whole(name: str, row: tuple[Any, ...], revision: int, crc: int) -> bool:
     if session_id != name or not isinstance(seq, int) or not isinstance(head, bytes):
         return False
     return bool(head_checksum(name, seq, revision, crc, head) == recorded)
+
+
+def _salvage(name: str, lines: Sequence[tuple[Any, ...]]) -> tuple[tuple[LogEntry, ...], list[int]]:
+    records = [(as_bytes(entry), crc) for _, entry, crc in lines]
+    return salvage_entries(records, start=first_checksum(name), end=None)

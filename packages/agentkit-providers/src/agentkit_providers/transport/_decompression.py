@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from agentkit_core.values import PortableError
+
 _PIECE: Final = 256 * 1024
 """How many bytes of output come at once, at most."""
 _SLICE: Final = 1024
@@ -20,7 +22,7 @@ _NO_CODINGS: Final = frozenset({"", "identity", "none", "binary", "utf-8"})
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-class UnreadableCoding(Exception):
+class UnreadableCoding(PortableError, Exception):
     """A body is in a coding that cannot be undone, or is not what its coding says."""
 
     def __init__(self, coding: str, reason: str) -> None:
