@@ -21,7 +21,7 @@ class VendorProjection(ABC, Generic[Q]):
         quirks: How the vendor differs from the protocol's defaults.
     """
 
-    __slots__ = ("__weakref__", "api", "provider", "quirks")
+    __slots__ = ("__weakref__", "provider", "quirks")
 
     api: ClassVar[str]
     """The protocol's name."""
