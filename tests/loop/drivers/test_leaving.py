@@ -11,7 +11,7 @@ import pytest
 
 from agentkit_core import SessionId
 from agentkit_loop import Agent, Session
-from agentkit_loop.events import Event, ToolDetached, ToolExecutionStarted
+from agentkit_loop.events import Event, ToolDetached, ToolExecutionStarted, ToolResultReceived
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
@@ -170,3 +170,36 @@ def test_vl01_a_loop_that_ends_under_an_open_stream_reports_nothing() -> None:
     asyncio.run(main())
     assert reports == []
     assert ENDED in ([], ["lookup"])
+
+
+class Strike(BaseException):
+    """Something that no code of a tool catches."""
+
+
+async def test_vl01_an_exception_of_a_background_call_reaches_the_host_and_not_the_event_loop() -> (
+    None
+):
+    @tool(detach_after_s=0)
+    async def strike() -> str:
+        """Strike."""
+        await anyio.sleep(0)
+        raise Strike
+
+    def strike_again(envelope: Any) -> None:
+        if isinstance(envelope.event, ToolResultReceived):
+            raise Strike
+
+    agent = Agent(
+        model=ScriptedModel(call("strike"), say("ok"), say("more")),
+        tools=[strike],
+        reporters=[strike_again],
+    )
+
+    async def run() -> None:
+        async with agent.session() as session:
+            await session.prompt("go")
+            await session.wait_background()
+            await session.prompt("more")
+
+    with pytest.raises(Strike):
+        await run()
