@@ -1,8 +1,8 @@
 """The transport for callers without an event loop: a plain generator.
 
-It works like `_concurrent`, but cannot interrupt a read. So `total_s` and `no_content_s` are
-checked when something arrives, and limit each single read: a server that stops sending is noticed
-at most that much later.
+It works like `_concurrent`, but cannot interrupt a read. So the connections of our own clients ask
+before each read how long the call may still take. With a client of the caller's own, `total_s` and
+`no_content_s` are checked when something arrives, and limit each single read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import blocking_client
 from agentkit_providers.transport._connection_trace import ConnectionTrace
+from agentkit_providers.transport._deadlines import ending_at
+from agentkit_providers.transport._environment import UnusableSetting
 from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
 
 Batch = tuple[ModelEvent, ...]
@@ -33,7 +35,6 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
         Leaving it early, by `close` or by dropping it, frees the connection.
     """
     now = time.monotonic
-    client = client or blocking_client()
     reading = Reading(call, now())
     watched, feed = reading.limits.watched, reading.feed
     response: httpx.Response | None = None
@@ -41,18 +42,27 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
     failed: Batch = ()
     try:
         try:
-            response = _send(client, call, reading)
+            client = client or blocking_client(call.url)
+            with ending_at(reading.limits.end()):
+                response = _send(client, call, reading)
             headers = dict(response.headers)
             chunks = response.iter_raw()
             if not reading.take_head(response.status_code, headers, now()):
-                body = _error_body(chunks)
+                with ending_at(reading.limits.end()):
+                    body = _error_body(chunks)
                 failed = reading.end_with_error_response(response.status_code, headers, body)
+        except UnusableSetting as error:
+            failed = reading.end_with_setting(error)
         except Exception as error:
             failed = reading.end_with_exception(error, now())
 
         while not reading.ended:
             try:
-                chunk = next(chunks, None)
+                if watched:
+                    with ending_at(reading.limits.end()):
+                        chunk = next(chunks, None)
+                else:
+                    chunk = next(chunks, None)
             except Exception as error:
                 failed = reading.end_with_exception(error, now())
                 break

@@ -21,6 +21,7 @@ from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
 from agentkit_providers.transport._connection_trace import ConnectionTrace
+from agentkit_providers.transport._environment import UnusableSetting
 from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
 
 Batch = tuple[ModelEvent, ...]
@@ -78,7 +79,6 @@ async def _close_quietly(batches: AsyncGeneratorType[Batch, None]) -> None:
 
 async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterator[Batch]:
     now = time.monotonic
-    client = client or await concurrent_client()
     reading = Reading(call, now())
     watched, feed = reading.limits.watched, reading.feed
     response: httpx.Response | None = None
@@ -87,8 +87,8 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     cancelled = False
     try:
         try:
-            sending = _send(client, call, reading)
-            response = await (_in_time(reading, sending) if watched else sending)
+            client = client or await concurrent_client(call.url)
+            response = await _in_time(reading, _send(client, call, reading))
             headers = dict(response.headers)
             chunks = response.aiter_raw()
             if not reading.take_head(response.status_code, headers, now()):
@@ -96,6 +96,8 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
                 failed = reading.end_with_error_response(response.status_code, headers, body)
         except _Overdue as overdue:
             failed = reading.end_with_timeout(overdue.limit)
+        except UnusableSetting as error:
+            failed = reading.end_with_setting(error)
         except Exception as error:
             failed = reading.end_with_exception(error, now())
 

@@ -28,6 +28,7 @@ from agentkit_providers.failures._stream_failures import cut_off
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._decompression import Decompression, UnreadableCoding
+from agentkit_providers.transport._environment import UnusableSetting, set_tls_variables
 from agentkit_providers.transport._network_errors import (
     is_closed_connection,
     is_connect_error,
@@ -86,7 +87,7 @@ class Reading:
             Whether the body is a model's response; else it goes to `end_with_error_response`.
         """
         self._has_head = True
-        self.limits.take_head(now)
+        self.limits.take_head(now, is_good=200 <= status < 300)
         self._request_id = next(
             (headers[name] for name in REQUEST_ID_HEADERS if name in headers), None
         )
@@ -238,6 +239,11 @@ class Reading:
             )
         )
 
+    def end_with_setting(self, error: UnusableSetting) -> Events:
+        """End a response to a request that a variable of the environment keeps from being sent."""
+        message = f"no connection to {self._host()}: {error}"
+        return self._fail(ProviderFailure(kind=FailureKind.CONNECTION, message=message))
+
     def may_send_again(self, error: Exception, trace: ConnectionTrace) -> bool:
         """Whether the request was sent on a connection that the server had closed.
 
@@ -279,6 +285,8 @@ class Reading:
             what = f"the response of {self._host()} was interrupted"
         else:
             what = f"the connection to {self._host()} was interrupted"
+        if "CERTIFICATE_VERIFY_FAILED" in str(error) and (names := set_tls_variables()):
+            what = f"{what} (certificates are believed as {' and '.join(names)} says)"
         return self._fail(
             ProviderFailure(
                 kind=kind,

@@ -2,7 +2,7 @@
 
     limit          counts                                          checked by
     connect_s      until the connection is open                    the HTTP client
-    first_byte_s   from the sent request to the response's head    the HTTP client
+    first_byte_s   from the sent request to the response's head    both
     idle_s         between two reads of a streamed body            the HTTP client
     no_content_s   between two pieces of content                   `WaitLimits.deadline`
     total_s        the whole call                                  `WaitLimits.deadline`
@@ -44,6 +44,11 @@ class WaitLimits:
         self._timeouts = timeouts
         self._has_head = False
         self._content_at = now
+        self._head_at: float | None = (
+            None  # when the head must have come; connecting has a limit of its own
+        )
+        if timeouts.first_byte_s is not None and timeouts.connect_s is not None:
+            self._head_at = now + timeouts.connect_s + timeouts.first_byte_s
         self._total_at = None if timeouts.total_s is None else now + timeouts.total_s
         self.watched = timeouts.total_s is not None or timeouts.no_content_s is not None
         """Whether there are limits that the HTTP client does not check."""
@@ -60,9 +65,16 @@ class WaitLimits:
         limits = (limit_s, self._timeouts.total_s)
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def take_head(self, now: float) -> None:
-        """Take note that the head of the response has come."""
+    def take_head(self, now: float, *, is_good: bool) -> None:
+        """Take note that the head of the response has come.
+
+        Args:
+            now: The transport's clock.
+            is_good: Whether a response follows; the body of an error has as long as its head.
+        """
         self._has_head = True
+        first_byte_s = self._timeouts.first_byte_s
+        self._head_at = None if is_good or first_byte_s is None else now + first_byte_s
         self._content_at = now
 
     def take_body(self, *, streamed: bool) -> None:
@@ -81,10 +93,18 @@ class WaitLimits:
         """The next of the limits that the HTTP client does not check; None where there is none."""
         no_content_s = self._timeouts.no_content_s
         total = None if self._total_at is None else Deadline(self._total_at, "total_s")
+        if self._head_at is not None:
+            head = Deadline(self._head_at, "first_byte_s")
+            total = head if total is None else min(head, total)
         if no_content_s is None or not self._has_head:
             return total
         content = Deadline(self._content_at + no_content_s, "no_content_s")
         return content if total is None else min(content, total)
+
+    def end(self) -> float | None:
+        """When the next of these limits passes, on the transport's clock; None for never."""
+        known = self.deadline()
+        return None if known is None else known.at
 
     def passed(self, error: Exception, now: float) -> str:
         """Find out which limit passed, as a field of `Timeouts`.
