@@ -151,6 +151,11 @@ def test_vu12_a_failure_of_the_provider_is_told_once() -> None:
     assert shown(done).count("the weather is bad") == 1
 
 
+def hear_sigint() -> None:
+    """Hear SIGINT, which background processes of a shell ignore, and so their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_vu12_ctrl_c_is_one_line_with_the_record_and_exit_code_130(tmp_path: Path) -> None:
     record = tmp_path / "run.jsonl"
@@ -159,6 +164,7 @@ def test_vu12_ctrl_c_is_one_line_with_the_record_and_exit_code_130(tmp_path: Pat
         ReplayServer([slow]) as server,
         subprocess.Popen(
             command("Hello", "--record", str(record), "--model", "compatible:any", *at(server)),
+            preexec_fn=hear_sigint,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",

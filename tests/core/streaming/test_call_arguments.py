@@ -64,6 +64,8 @@ def test_t10_a_call_that_was_cut_off_is_never_good(text: str, remaining: str) ->
     assert "before the arguments were complete" in str(call.input_error)
 
 
+# Slow, and Pyodide's stack is too small for lists of this depth.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ['<p class=\\"x\\">', "\n", "\\x", '"', "\\ud83d", '{"a":', "[", "1", "t", ", "]
 )

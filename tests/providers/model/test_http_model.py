@@ -495,6 +495,9 @@ def test_asking_takes_an_items_list_and_options(serve: Serve) -> None:
 
 def test_vp37_a_package_without_metadata_works(serve: Serve, ask: Ask) -> None:
     # A frozen program, a zip file or a vendored folder has no *.dist-info.
+    pytest.importorskip(
+        "agentkit_reporting", reason="asks through an agent; runs with all packages"
+    )
     code = (
         "import importlib.metadata as metadata, sys\n"
         "def missing(name): raise metadata.PackageNotFoundError(name)\n"
