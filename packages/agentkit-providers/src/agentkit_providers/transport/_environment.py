@@ -21,6 +21,13 @@ _SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 _TLS_VARIABLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF")
 
 
+_PROXY_VARIABLES: Final = (
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    "REQUEST_METHOD",  # set by a web server, whose clients choose HTTP_PROXY
+)
+
+
 class UnusableSetting(Exception):
     """A variable of the environment that this request needs cannot be used."""
 
@@ -43,8 +50,15 @@ def proxy_for(url: str) -> ProxyRoute | None:
     Raises:
         UnusableSetting: The variable that names the proxy is not a valid address of one.
     """
-    proxies = getproxies()
     parts = urlsplit(url)
+    return _proxy_for(parts.scheme, parts.netloc, tuple(map(os.environ.get, _PROXY_VARIABLES)))
+
+
+@lru_cache(maxsize=256)
+def _proxy_for(scheme: str, netloc: str, _: tuple[str | None, ...]) -> ProxyRoute | None:
+    """Find the proxy of a host; once for each setting of the variables, for it takes 0.1 ms."""
+    proxies = getproxies()
+    parts = urlsplit(f"{scheme}://{netloc}")
     name = parts.scheme if proxies.get(parts.scheme) else "all"
     address = proxies.get(name)
     if not address or is_exempt(parts.hostname or "", parts.port, proxies.get("no", "")):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from hashlib import sha256
 from types import CodeType, FunctionType, MethodType
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
 from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._request import ToolInvocation
@@ -46,6 +46,15 @@ class WrappingTool(Protocol):
         ...
 
 
+# `isinstance` with a protocol takes 20 µs in Python 3.11, several times in every call.
+def _is_revised(tool: object) -> TypeGuard[RevisedTool]:
+    return hasattr(tool, "revision")
+
+
+def _is_wrapping(tool: object) -> TypeGuard[WrappingTool]:
+    return hasattr(tool, "implementation")
+
+
 def tool_revision(tool: Tool) -> str:
     """Return a digest of what a tool is: 16 hexadecimal digits, equal in all processes.
 
@@ -67,6 +76,8 @@ def is_same_tool(first: Any, second: Any, depth: int = 0) -> bool:
 
     They are the same object, or the same code with the same bound objects.
     """
+    if first is second:
+        return True
     first, second = _implementation_of(first), _implementation_of(second)
     if first is second:
         return True
@@ -131,17 +142,17 @@ def _is_same_value(first: Any, second: Any, depth: int) -> bool:
 
 
 def _implementation_of(tool: Any) -> Any:
-    while not isinstance(tool, type) and isinstance(tool, WrappingTool):
+    while not isinstance(tool, type) and _is_wrapping(tool):
         tool = tool.implementation
     return tool
 
 
 def _describe_tool(tool: Any) -> Iterator[str]:
     while True:
-        if isinstance(tool, RevisedTool):
+        if _is_revised(tool):
             yield tool.revision
             return
-        if not isinstance(tool, WrappingTool):
+        if not _is_wrapping(tool):
             break
         tool = tool.implementation
     if callable(tool) and not hasattr(type(tool), "invoke"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from agentkit_core import JsonValue, ToolSpec, to_json
 from agentkit_tools_core._contract._context import ToolContext
@@ -116,6 +116,11 @@ class BindableTool(Protocol):
         ...
 
 
+def _is_normalizing(tool: object) -> TypeGuard[NormalizingTool]:
+    # `isinstance` with a protocol takes 20 µs in Python 3.11, and this is asked in every call.
+    return hasattr(tool, "normalize")
+
+
 def normalize_arguments(tool: Tool, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the arguments of a call as its tool will get them, as JSON.
 
@@ -125,7 +130,7 @@ def normalize_arguments(tool: Tool, arguments: Mapping[str, JsonValue]) -> dict[
         InvalidToolInput: The arguments are not valid.
         UnstableArguments: The tool converts its own arguments to something else.
     """
-    if not isinstance(tool, NormalizingTool):
+    if not _is_normalizing(tool):
         tool.bind(arguments)
         normal = dict(arguments)
     else:
