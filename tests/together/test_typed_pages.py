@@ -18,17 +18,63 @@ from together.sources import ROOT
 PROGRAMS = {path: program for path in PAGES if (program := program_of(path))}
 AWAITING = "a_page_that_awaits"
 ILL_TYPED = "a_page_that_is_ill_typed"
+FIRST = "a_first_program"
+FIRST_PROGRAM = '''
+from pathlib import Path
+from typing import assert_type
+
+from agentkit_core import JsonValue, ToolCallId, ToolOutput, ToolResult
+from agentkit_loop import Agent
+from agentkit_loop.testing import ScriptedModel
+from agentkit_tools_core import Allowed, Executor, NeedsApproval, ToolInvocation, tool
+from agentkit_tools_core.permissions import PathPolicy, permission_to_delete, permission_to_read
+
+
+@tool(permissions=lambda call: [permission_to_read(call.argument("path", str))])
+def read(path: str) -> str:
+    """Read a file."""
+    return path.upper()
+
+
+@tool(permissions=lambda call: [permission_to_delete(p) for p in call.argument("p", list[str])])
+def delete(p: list[str]) -> int:
+    """Delete files."""
+    return len(p)
+
+
+folder = Path("/somewhere")
+names = [str(folder)]
+policies = PathPolicy(allowed=[folder]), PathPolicy(allowed=names), PathPolicy(allowed=(folder,))
+executor = Executor([read, delete], policy=policies[0])
+
+
+def invocation(name: str, path: JsonValue) -> ToolInvocation:
+    return ToolInvocation(ToolCallId("1"), name, {"path" if name == "read" else "p": path})
+
+
+assert isinstance(executor.preflight(invocation("read", "/somewhere/x")), Allowed)
+assert isinstance(executor.preflight(invocation("delete", ["/else/x"])), NeedsApproval)
+
+
+def text_of(result: ToolResult, output: ToolOutput) -> str:
+    return assert_type(result.text, str) + assert_type(output.text, str)
+
+
+agent = Agent(model=ScriptedModel("Hello!"), tools=[read, delete])
+assert assert_type(agent.run_blocking("hi").text, str) == "Hello!"
+'''
 
 
 @pytest.fixture(scope="module")
 def complaints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Module of a page to mypy's errors about it; two made-up pages are judged as well."""
+    """Module of a page to mypy's errors about it; made-up pages are judged as well."""
     if find_spec("mypy") is None:
         pytest.skip("mypy is not installed; `nox -s types` runs this test")
     # The settings of mypy know the snippets by the name of this folder.
     folder = tmp_path_factory.mktemp("pages") / "snippets"
     folder.mkdir()
     programs = {module_of(path): program for path, program in PROGRAMS.items()}
+    programs[FIRST] = FIRST_PROGRAM
     programs[AWAITING] = "import asyncio\n\nawait asyncio.sleep(0)\n"
     programs[ILL_TYPED] = "def increment(number: int) -> int:\n    return str(number)\n"
     for module, program in programs.items():
@@ -65,3 +111,10 @@ def test_a_snippet_may_await_and_one_that_is_ill_typed_is_noticed(
 
     assert ":2:" in complaint
     assert "[return-value]" in complaint
+
+
+@pytest.mark.timeout(310)
+def test_vu14_a_first_program_is_well_typed_and_runs(complaints: dict[str, list[str]]) -> None:
+    exec(FIRST_PROGRAM, {"__name__": FIRST})
+
+    assert not complaints[FIRST]

@@ -6,7 +6,7 @@ import pytest
 
 from agentkit_core import JsonValue, ToolCall, ToolCallId, ToolFailure
 from agentkit_tools_core import Executor, InvalidToolInput, Refused, ToolInvocation, tool
-from agentkit_tools_core.permissions import read_path, run_command
+from agentkit_tools_core.permissions import permission_to_read, permission_to_run
 
 
 def invocation(**arguments: JsonValue) -> ToolInvocation:
@@ -43,7 +43,7 @@ def test_an_argument_that_is_missing_is_named() -> None:
 
 
 def test_permissions_that_cannot_be_read_refuse_the_call_and_tell_the_model_why() -> None:
-    @tool(permissions=lambda call: [read_path(call.argument("path", str))])
+    @tool(permissions=lambda call: [permission_to_read(call.argument("path", str))])
     def read(path: str | int) -> str:
         return "text"
 
@@ -55,7 +55,7 @@ def test_permissions_that_cannot_be_read_refuse_the_call_and_tell_the_model_why(
 
 
 def test_a_list_of_texts_is_read_for_a_command() -> None:
-    request = run_command(invocation(argv=["ls", "-l"]).argument("argv", list[str]))
+    request = permission_to_run(invocation(argv=["ls", "-l"]).argument("argv", list[str]))
 
     assert request.metadata == {"shell.argv": ["ls", "-l"]}
 

@@ -33,8 +33,8 @@ from agentkit_tools_core.permissions import (
     PathPolicy,
     PermissionRequest,
     PolicyFacts,
-    delete_path,
-    read_path,
+    permission_to_delete,
+    permission_to_read,
 )
 
 
@@ -132,7 +132,7 @@ def test_vu01_permissions_see_what_the_tool_gets(
 
 
 def test_vu01_the_text_of_a_list_is_judged_as_the_list(tmp_path: Path) -> None:
-    @tool(permissions=lambda c: [delete_path(p) for p in c.argument("paths", list[str])])
+    @tool(permissions=lambda c: [permission_to_delete(p) for p in c.argument("paths", list[str])])
     def delete(paths: list[str]) -> str:
         raise AssertionError(paths)
 
@@ -246,7 +246,7 @@ def test_vu01_a_schema_tool_gets_the_defaults_that_its_permissions_see() -> None
     )
 
     def permissions(request: ToolInvocation) -> list[PermissionRequest]:
-        return [read_path(request.argument("path", str))]
+        return [permission_to_read(request.argument("path", str))]
 
     def read(arguments: dict[str, JsonValue], context: ToolContext) -> str:
         seen.append(arguments)
@@ -271,7 +271,10 @@ def test_vu01_arguments_that_change_with_every_conversion_are_not_judged_but_ref
     free = Executor([made()])
     assert free.preflight(request) == Allowed()
     assert outcome_of(free, request).result.text == "/etc/passwd"
-    for options in ({"needs_approval": True}, {"permissions": lambda c: [read_path("/a")]}):
+    for options in (
+        {"needs_approval": True},
+        {"permissions": lambda c: [permission_to_read("/a")]},
+    ):
         verdict = Executor([made(**options)]).preflight(request)
         assert isinstance(verdict, Refused)
         assert verdict.result.failure is ToolFailure.EXECUTION_FAILED

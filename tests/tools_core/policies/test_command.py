@@ -19,8 +19,8 @@ from agentkit_tools_core.permissions import (
     PermissionRequest,
     PolicyFacts,
     UnlistedAction,
-    read_path,
-    run_command,
+    permission_to_read,
+    permission_to_run,
 )
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
@@ -28,7 +28,7 @@ LISTS = CommandPolicy(allowed=("git status", "ls", "echo"), denied=("rm",))
 
 
 def judge(policy: CommandPolicy, *argv: str, **facts: Any) -> Decision | None:
-    return policy(run_command(argv, **facts), FACTS)
+    return policy(permission_to_run(argv, **facts), FACTS)
 
 
 def line(policy: CommandPolicy, text: str) -> Decision | None:
@@ -154,7 +154,7 @@ def test_t26_a_link_to_what_runs_others_is_not_seen_through(bin_folder: Path, pr
     (bin_folder / program).touch()
     (bin_folder.parent / "harmless").symlink_to(bin_folder / program)
 
-    run = run_command(["./harmless", "-c", "reboot"], cwd=bin_folder.parent)
+    run = permission_to_run(["./harmless", "-c", "reboot"], cwd=bin_folder.parent)
     assert isinstance(CommandPolicy(denied=("rm",))(run, FACTS), Ask)
 
 
@@ -164,7 +164,7 @@ def test_t26_a_link_to_a_program_with_running_options_is_judged_by_them(bin_fold
     policy = CommandPolicy(denied=("rm",))
 
     assert judge(policy, "./harmless", ".", cwd=bin_folder.parent) == Allow()
-    run = run_command(["./harmless", ".", "-exec", "x", ";"], cwd=bin_folder.parent)
+    run = permission_to_run(["./harmless", ".", "-exec", "x", ";"], cwd=bin_folder.parent)
     assert isinstance(policy(run, FACTS), Ask)
 
 
@@ -277,7 +277,7 @@ def test_a_program_of_a_folder_that_is_entered_first_is_not_known(bin_folder: Pa
     (entered / "harmless").symlink_to(bin_folder / "rm")
     policy = CommandPolicy(denied=("rm",))
 
-    run = run_command(["sh", "-c", "cd x && ./harmless"], cwd=bin_folder.parent)
+    run = permission_to_run(["sh", "-c", "cd x && ./harmless"], cwd=bin_folder.parent)
     assert isinstance(policy(run, FACTS), Ask)
 
 
@@ -288,7 +288,7 @@ def test_t25_without_a_list_what_is_not_denied_is_allowed() -> None:
 
 
 def test_other_kinds_are_no_business_of_it() -> None:
-    assert LISTS(read_path("/x"), FACTS) is None
+    assert LISTS(permission_to_read("/x"), FACTS) is None
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from agentkit_tools_core.permissions import (
     PolicyFacts,
     Rule,
     Rules,
-    run_command,
+    permission_to_run,
 )
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
@@ -73,7 +73,7 @@ def words_of(line: str) -> list[str]:
 
 
 def judge(policy: CommandPolicy, argv: list[str]) -> Decision | None:
-    return policy(run_command(argv), FACTS)
+    return policy(permission_to_run(argv), FACTS)
 
 
 def allowing(line: str) -> CommandPolicy:
@@ -252,20 +252,22 @@ def test_vs02_a_variable_that_runs_code_is_not_allowed_where_programs_are_denied
     policy = CommandPolicy(denied=["rm"])
 
     assert not isinstance(judge(policy, ["env", f"{key}=x", "bash", "-c", "ls"]), Allow)
-    assert not isinstance(policy(run_command(["bash", "-c", "ls"], env_keys=[key]), FACTS), Allow)
-    assert policy(run_command(["ls"], env_keys=["MY_MODE"]), FACTS) == Allow()
+    assert not isinstance(
+        policy(permission_to_run(["bash", "-c", "ls"], env_keys=[key]), FACTS), Allow
+    )
+    assert policy(permission_to_run(["ls"], env_keys=["MY_MODE"]), FACTS) == Allow()
 
 
 @pytest.mark.parametrize("line", ["git log --output=x", "bash - -c ls", "find . -delete"])
 def test_vl26_a_rule_of_such_a_command_covers_that_command_only(line: str) -> None:
     argv = words_of(line)
-    policy = Rules([Rule.of(run_command(argv))]).over(CommandPolicy(allowed=["ls"]))
+    policy = Rules([Rule.of(permission_to_run(argv))]).over(CommandPolicy(allowed=["ls"]))
 
-    assert policy(run_command(argv), FACTS) == Allow()
+    assert policy(permission_to_run(argv), FACTS) == Allow()
     for other in ([*argv, "x"], argv[:-1], ["env", *argv], [*argv[:-1], argv[-1] + "y"]):
-        assert not isinstance(policy(run_command(other), FACTS), Allow)
-    assert not isinstance(policy(run_command(argv, env_keys=["A"]), FACTS), Allow)
-    assert not isinstance(policy(run_command(argv, cwd="/"), FACTS), Allow)
+        assert not isinstance(policy(permission_to_run(other), FACTS), Allow)
+    assert not isinstance(policy(permission_to_run(argv, env_keys=["A"]), FACTS), Allow)
+    assert not isinstance(policy(permission_to_run(argv, cwd="/"), FACTS), Allow)
 
 
 @given(st.lists(st.sampled_from(["-delete", "-x", "--output=x", "x", "-", "--", "-n", "5", "log"])))

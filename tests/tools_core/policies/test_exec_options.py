@@ -6,7 +6,13 @@ import pytest
 
 from agentkit_core import ToolCallId, ToolSpec
 from agentkit_tools_core import ToolInvocation
-from agentkit_tools_core.permissions import Allow, Ask, CommandPolicy, PolicyFacts, run_command
+from agentkit_tools_core.permissions import (
+    Allow,
+    Ask,
+    CommandPolicy,
+    PolicyFacts,
+    permission_to_run,
+)
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
 PROGRAMS = ("fd", "find", "git", "printf", "rg", "rsync", "sort", "split", "tar", "test", "zip")
@@ -33,7 +39,7 @@ POLICIES = [CommandPolicy(allowed=PROGRAMS), CommandPolicy(denied=("rm",))]
 def test_z04_an_option_that_runs_a_program_is_asked_for(
     argv: list[str], policy: CommandPolicy
 ) -> None:
-    assert isinstance(policy(run_command(argv), FACTS), Ask)
+    assert isinstance(policy(permission_to_run(argv), FACTS), Ask)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=["allowed", "denied"])
@@ -47,7 +53,7 @@ def test_z04_an_option_that_runs_a_program_is_asked_for(
     ids=" ".join,
 )  # fmt: skip
 def test_options_that_only_read_are_allowed(argv: list[str], policy: CommandPolicy) -> None:
-    assert policy(run_command(argv), FACTS) == Allow()
+    assert policy(permission_to_run(argv), FACTS) == Allow()
 
 
 @pytest.mark.parametrize(
@@ -61,5 +67,5 @@ def test_options_that_only_read_are_allowed(argv: list[str], policy: CommandPoli
 def test_options_that_write_are_allowed_unless_there_is_a_list(argv: list[str]) -> None:
     listed, unlisted = POLICIES
 
-    assert unlisted(run_command(argv), FACTS) == Allow()
-    assert isinstance(listed(run_command(argv), FACTS), Ask)
+    assert unlisted(permission_to_run(argv), FACTS) == Allow()
+    assert isinstance(listed(permission_to_run(argv), FACTS), Ask)

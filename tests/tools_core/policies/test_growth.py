@@ -18,11 +18,11 @@ from agentkit_tools_core.permissions import (
     Policy,
     PolicyFacts,
     UnresolvablePath,
-    delete_path,
-    read_path,
+    permission_to_delete,
+    permission_to_read,
+    permission_to_run,
+    permission_to_write,
     resolve_path,
-    run_command,
-    write_path,
 )
 from support.operations import operations
 
@@ -31,7 +31,7 @@ COMMANDS = CommandPolicy(allowed=["ls", "find", "env"], denied=["rm", "git push"
 
 
 def shell(line: str) -> PermissionRequest:
-    return run_command(["sh", "-c", line])
+    return permission_to_run(["sh", "-c", line])
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def shell(line: str) -> PermissionRequest:
         lambda n: shell("ls '" + '"\\' * n),
         lambda n: shell('ls "' + "\\\n" * n),
         lambda n: shell("ls " + "$(" * n),
-        lambda n: run_command(["find", ".", *["-name", "x"] * n]),
-        lambda n: run_command(["env", *(f"LC_{at}=1" for at in range(n)), "ls"]),
-        lambda n: run_command(["unknown", *(f"/a/{at}" for at in range(n))]),
-        lambda n: run_command(["ls", "x" * n]),
+        lambda n: permission_to_run(["find", ".", *["-name", "x"] * n]),
+        lambda n: permission_to_run(["env", *(f"LC_{at}=1" for at in range(n)), "ls"]),
+        lambda n: permission_to_run(["unknown", *(f"/a/{at}" for at in range(n))]),
+        lambda n: permission_to_run(["ls", "x" * n]),
     ],
     ids=["commands", "programs", "variables", "quotes", "lines", "nested", "words", "env", "paths",
          "letters"],
@@ -63,7 +63,7 @@ def test_vs07_a_command_line_takes_work_in_proportion_to_its_length(
         )
 
 
-@pytest.mark.parametrize("about", [read_path, write_path, delete_path])
+@pytest.mark.parametrize("about", [permission_to_read, permission_to_write, permission_to_delete])
 @pytest.mark.parametrize("step", ["a/", "a/../", "./", "x"])
 def test_vs07_a_path_takes_work_in_proportion_to_its_length(
     about: Callable[[Path | str], PermissionRequest],
@@ -100,5 +100,5 @@ def test_vs07_a_path_that_no_system_can_open_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UnresolvablePath, match=r"characters; use at most"):
         resolve_path(path)
-    decision = PathPolicy(allowed=[tmp_path])(read_path(path), FACTS)
+    decision = PathPolicy(allowed=[tmp_path])(permission_to_read(path), FACTS)
     assert isinstance(decision, Deny)

@@ -18,11 +18,11 @@ from agentkit_tools_core.permissions import (
     PermissionRequest,
     PolicyFacts,
     UnlistedAction,
-    connect_mcp,
     custom_permission,
-    invoke_mcp_tool,
-    read_path,
-    use_mcp_auth_scope,
+    permission_to_connect_mcp,
+    permission_to_invoke_mcp_tool,
+    permission_to_read,
+    permission_to_use_mcp_auth_scope,
 )
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
@@ -33,30 +33,30 @@ def test_t25_a_server_that_is_not_trusted_is_asked_for_or_denied() -> None:
     strict = McpPolicy(trusted=("good",), untrusted=UnlistedAction.DENY)
 
     for policy in (asking, strict):
-        assert policy(invoke_mcp_tool("good", "t"), FACTS) == Allow()
-    assert isinstance(asking(connect_mcp("other"), FACTS), Ask)
-    assert isinstance(strict(connect_mcp("other"), FACTS), Deny)
+        assert policy(permission_to_invoke_mcp_tool("good", "t"), FACTS) == Allow()
+    assert isinstance(asking(permission_to_connect_mcp("other"), FACTS), Ask)
+    assert isinstance(strict(permission_to_connect_mcp("other"), FACTS), Deny)
 
 
 def test_t25_without_a_list_all_servers_are_trusted_but_those_denied() -> None:
     policy = McpPolicy(denied=("bad",))
 
-    assert policy(connect_mcp("any"), FACTS) == Allow()
-    assert isinstance(policy(connect_mcp("bad"), FACTS), Deny)
+    assert policy(permission_to_connect_mcp("any"), FACTS) == Allow()
+    assert isinstance(policy(permission_to_connect_mcp("bad"), FACTS), Deny)
 
 
 def test_t25_a_scope_is_denied_unless_it_is_listed() -> None:
     policy = McpPolicy(trusted=("good",), auth_scopes=("read",))
 
-    assert policy(use_mcp_auth_scope("good", "read"), FACTS) == Allow()
-    assert isinstance(policy(use_mcp_auth_scope("good", "write"), FACTS), Deny)
-    assert isinstance(policy(use_mcp_auth_scope("other", "read"), FACTS), Ask)
-    assert isinstance(McpPolicy()(use_mcp_auth_scope("good", "read"), FACTS), Deny)
+    assert policy(permission_to_use_mcp_auth_scope("good", "read"), FACTS) == Allow()
+    assert isinstance(policy(permission_to_use_mcp_auth_scope("good", "write"), FACTS), Deny)
+    assert isinstance(policy(permission_to_use_mcp_auth_scope("other", "read"), FACTS), Ask)
+    assert isinstance(McpPolicy()(permission_to_use_mcp_auth_scope("good", "read"), FACTS), Deny)
 
 
 def test_a_request_without_a_server_is_denied_and_other_kinds_are_no_business_of_it() -> None:
     assert isinstance(McpPolicy()(PermissionRequest("mcp.connect", "s"), FACTS), Deny)
-    assert McpPolicy()(read_path("/x"), FACTS) is None
+    assert McpPolicy()(permission_to_read("/x"), FACTS) is None
 
 
 KINDS = KindPolicy(

@@ -19,19 +19,26 @@ from agentkit_tools_core.permissions import (
     PermissionRequest,
     PolicyFacts,
     UnlistedAction,
-    delete_path,
-    edit_path,
     evaluate_policy,
-    list_path,
-    make_directory,
-    move_path,
-    read_path,
-    run_command,
-    write_path,
+    permission_to_delete,
+    permission_to_edit,
+    permission_to_list,
+    permission_to_make_directory,
+    permission_to_move,
+    permission_to_read,
+    permission_to_run,
+    permission_to_write,
 )
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
-ALL = [read_path, write_path, edit_path, delete_path, list_path, make_directory]
+ALL = [
+    permission_to_read,
+    permission_to_write,
+    permission_to_edit,
+    permission_to_delete,
+    permission_to_list,
+    permission_to_make_directory,
+]
 
 
 @pytest.fixture
@@ -78,7 +85,7 @@ def test_t26_dots_behind_what_is_not_there_are_denied(ws: Path) -> None:
     policy = PathPolicy(allowed=(ws,))
 
     for path in ("nope/../../outside/x", "nope/../x"):
-        assert isinstance(policy(write_path(ws / path), FACTS), Deny)
+        assert isinstance(policy(permission_to_write(ws / path), FACTS), Deny)
 
 
 def test_z02_a_folder_reached_through_a_link_works(ws: Path) -> None:
@@ -88,7 +95,7 @@ def test_z02_a_folder_reached_through_a_link_works(ws: Path) -> None:
     for root in (ws, link):
         policy = PathPolicy(allowed=(root,))
         for path in (ws / "sub/f", link / "sub/f", link):
-            assert policy(read_path(path), FACTS) == Allow()
+            assert policy(permission_to_read(path), FACTS) == Allow()
 
 
 def test_z02_a_link_may_not_be_deleted_from_outside_for_where_it_leads(ws: Path) -> None:
@@ -96,9 +103,9 @@ def test_z02_a_link_may_not_be_deleted_from_outside_for_where_it_leads(ws: Path)
     link.symlink_to(ws / "sub")
     policy = PathPolicy(allowed=(ws,))
 
-    assert policy(read_path(link), FACTS) == Allow()
-    assert isinstance(policy(delete_path(link), FACTS), Ask)
-    assert isinstance(policy(move_path(link, ws / "x"), FACTS), Ask)
+    assert policy(permission_to_read(link), FACTS) == Allow()
+    assert isinstance(policy(permission_to_delete(link), FACTS), Ask)
+    assert isinstance(policy(permission_to_move(link, ws / "x"), FACTS), Ask)
 
 
 def test_t25_the_protected_is_denied_inside_the_allowed(ws: Path) -> None:
@@ -108,15 +115,15 @@ def test_t25_the_protected_is_denied_inside_the_allowed(ws: Path) -> None:
     for path in (".git", ".git/config", "g/config", "g", "sub/../.git/x"):
         for ask in ALL:
             assert isinstance(policy(ask(f"{ws}/{path}"), FACTS), Deny), (path, ask)
-    assert policy(read_path(ws / ".gitignore"), FACTS) == Allow()
+    assert policy(permission_to_read(ws / ".gitignore"), FACTS) == Allow()
 
 
 def test_t25_the_protected_is_not_taken_away_with_the_folder_it_is_in(ws: Path) -> None:
     policy = PathPolicy(allowed=(ws,), protected=(ws / ".git" / "hooks",))
 
-    assert isinstance(policy(delete_path(ws / ".git"), FACTS), Deny)
-    assert isinstance(policy(move_path(ws / ".git", ws / "x"), FACTS), Deny)
-    assert policy(list_path(ws / ".git"), FACTS) == Allow()
+    assert isinstance(policy(permission_to_delete(ws / ".git"), FACTS), Deny)
+    assert isinstance(policy(permission_to_move(ws / ".git", ws / "x"), FACTS), Deny)
+    assert policy(permission_to_list(ws / ".git"), FACTS) == Allow()
 
 
 def test_t25_the_protected_is_known_by_another_name(ws: Path) -> None:
@@ -124,15 +131,15 @@ def test_t25_the_protected_is_known_by_another_name(ws: Path) -> None:
     os.link(secret, ws / "other")
 
     policy = PathPolicy(allowed=(ws,), protected=(secret,))
-    assert isinstance(policy(read_path(ws / "other"), FACTS), Deny)
+    assert isinstance(policy(permission_to_read(ws / "other"), FACTS), Deny)
 
 
 def test_t25_what_is_protected_and_not_there_yet_is_so_in_any_letters(ws: Path) -> None:
     policy = PathPolicy(allowed=(ws,), protected=(ws / ".env", ws / "é"))
 
     for name in (".env", ".ENV", ".Env/x", "e\u0301"):
-        assert isinstance(policy(write_path(ws / name), FACTS), Deny)
-    assert policy(write_path(ws / ".environment"), FACTS) == Allow()
+        assert isinstance(policy(permission_to_write(ws / name), FACTS), Deny)
+    assert policy(permission_to_write(ws / ".environment"), FACTS) == Allow()
 
 
 def test_t25_the_protected_is_not_taken_away_where_letters_do_not_matter(
@@ -147,22 +154,22 @@ def test_t25_the_protected_is_not_taken_away_where_letters_do_not_matter(
         return really(here / str(path.relative_to(here)).lower())
 
     monkeypatch.setattr(Path, "lstat", folded)
-    assert isinstance(policy(delete_path(ws / ".GIT"), FACTS), Deny)
-    assert policy(delete_path(ws / "SUB"), FACTS) == Allow()
+    assert isinstance(policy(permission_to_delete(ws / ".GIT"), FACTS), Deny)
+    assert policy(permission_to_delete(ws / "SUB"), FACTS) == Allow()
 
 
 def test_a_hard_link_is_allowed_where_it_is(ws: Path) -> None:
     (ws.parent / "secret").write_text("")
     os.link(ws.parent / "secret", ws / "hard")
 
-    assert PathPolicy(allowed=(ws,))(read_path(ws / "hard"), FACTS) == Allow()
+    assert PathPolicy(allowed=(ws,))(permission_to_read(ws / "hard"), FACTS) == Allow()
 
 
 def test_t25_the_protected_link_is_protected_itself(ws: Path) -> None:
     policy = PathPolicy(allowed=(ws,), protected=(ws / "later",))
     (ws / "later").symlink_to("sub")
 
-    assert isinstance(policy(delete_path(ws / "later"), FACTS), Deny)
+    assert isinstance(policy(permission_to_delete(ws / "later"), FACTS), Deny)
 
 
 @pytest.mark.parametrize("ask", ALL)
@@ -170,17 +177,17 @@ def test_t25_the_read_only_is_not_changed(ws: Path, ask: Any) -> None:
     policy = PathPolicy(allowed=(ws,), read_only=(ws / "docs",))
     result = policy(ask(ws / "docs" / "x"), FACTS)
 
-    assert kind_of(result) is (Allow if ask in (read_path, list_path) else Deny)
+    assert kind_of(result) is (Allow if ask in (permission_to_read, permission_to_list) else Deny)
 
 
 def test_t25_both_ends_of_a_move_count_as_changed(ws: Path) -> None:
     policy = PathPolicy(allowed=(ws,), read_only=(ws / "docs",))
 
-    assert policy(move_path(ws / "a", ws / "b"), FACTS) == Allow()
+    assert policy(permission_to_move(ws / "a", ws / "b"), FACTS) == Allow()
     for source, target in (("docs/a", "b"), ("a", "docs/b")):
-        assert isinstance(policy(move_path(ws / source, ws / target), FACTS), Deny)
+        assert isinstance(policy(permission_to_move(ws / source, ws / target), FACTS), Deny)
     for source, target in (("../a", "b"), ("a", "../b"), ("a", "l/b")):
-        assert isinstance(policy(move_path(ws / source, ws / target), FACTS), Ask)
+        assert isinstance(policy(permission_to_move(ws / source, ws / target), FACTS), Ask)
 
 
 def test_z01_a_second_end_counts_for_kinds_that_are_not_known_as_well(ws: Path) -> None:
@@ -199,9 +206,9 @@ def test_z01_a_second_end_counts_for_kinds_that_are_not_known_as_well(ws: Path) 
 def test_t25_without_allowed_folders_there_is_no_opinion(ws: Path) -> None:
     policy = PathPolicy(protected=(ws / ".git",))
 
-    assert policy(read_path(ws / "x"), FACTS) is None
-    assert isinstance(policy(read_path(ws / ".git"), FACTS), Deny)
-    assert policy(run_command(["ls"]), FACTS) is None
+    assert policy(permission_to_read(ws / "x"), FACTS) is None
+    assert isinstance(policy(permission_to_read(ws / ".git"), FACTS), Deny)
+    assert policy(permission_to_run(["ls"]), FACTS) is None
 
 
 @pytest.mark.parametrize("facts", [{}, {"filesystem.path": 1}, {"filesystem.path": ""}])
@@ -223,7 +230,7 @@ def test_a_kind_that_is_not_known_counts_as_changing(ws: Path) -> None:
 def test_what_is_no_path_is_denied(ws: Path, path: str) -> None:
     policy = PathPolicy(allowed=(ws,))
 
-    assert isinstance(evaluate_policy(policy, read_path(path), FACTS), Deny)
+    assert isinstance(evaluate_policy(policy, permission_to_read(path), FACTS), Deny)
 
 
 @pytest.mark.parametrize(
@@ -247,4 +254,4 @@ def test_lists_may_be_any_sequence_of_texts_and_paths(ws: Path) -> None:
 
     assert from_list == PathPolicy(allowed=(f"{ws}", ws.parent / "out"), protected=(ws / ".git",))
     assert hash(from_list) == hash(PathPolicy(allowed=from_list.allowed, protected=[ws / ".git"]))
-    assert from_list(read_path(ws / "sub" / "f"), FACTS) == Allow()
+    assert from_list(permission_to_read(ws / "sub" / "f"), FACTS) == Allow()

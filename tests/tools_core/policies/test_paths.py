@@ -20,9 +20,9 @@ from agentkit_tools_core.permissions import (
     UnresolvablePath,
     is_within,
     open_checked,
-    read_path,
+    permission_to_read,
+    permission_to_write,
     resolve_path,
-    write_path,
 )
 from support.examples import examples
 
@@ -76,10 +76,10 @@ def test_z02_whatever_is_allowed_resolves_inside_an_allowed_folder(
         policy = PathPolicy(allowed=[workspace])
         requests = f"{workspace}/{path}"
 
-        if policy(read_path(requests), FACTS) == Allow():
+        if policy(permission_to_read(requests), FACTS) == Allow():
             there = os.path.realpath(requests)
             assert is_within(Path(there), workspace)
-        if policy(write_path(requests), FACTS) == Allow():
+        if policy(permission_to_write(requests), FACTS) == Allow():
             # Even once all folders were made, and the file written.
             with suppress(OSError):
                 Path(requests).parent.mkdir(parents=True, exist_ok=True)

@@ -20,12 +20,12 @@ from agentkit_tools_core.permissions import (
     PolicyFacts,
     Rule,
     Rules,
-    delete_path,
     evaluate_policy,
-    read_path,
-    run_command,
+    permission_to_delete,
+    permission_to_read,
+    permission_to_run,
+    permission_to_write,
     tool_kind,
-    write_path,
 )
 
 FACTS = PolicyFacts(ToolSpec("t"), ToolInvocation(ToolCallId("1"), "t"))
@@ -61,11 +61,11 @@ def test_t24_a_rule_covers_requests_that_have_its_facts_and_more(
 
 
 def test_t24_a_rule_for_a_command_does_not_cover_it_elsewhere() -> None:
-    rules = Rules([Rule.of(run_command(["make"]))])
+    rules = Rules([Rule.of(permission_to_run(["make"]))])
 
-    assert rules(run_command(["make"]), FACTS) == Allow()
-    assert rules(run_command(["make"], cwd="/x"), FACTS) is None
-    assert rules(run_command(["make"], env_keys=["A"]), FACTS) is None
+    assert rules(permission_to_run(["make"]), FACTS) == Allow()
+    assert rules(permission_to_run(["make"], cwd="/x"), FACTS) is None
+    assert rules(permission_to_run(["make"], env_keys=["A"]), FACTS) is None
 
 
 def test_z01_z02_a_rule_for_a_folder_is_for_what_is_really_in_it(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_z01_z02_a_rule_for_a_folder_is_for_what_is_really_in_it(tmp_path: Path)
     (docs / "l").symlink_to("/etc")
     rules = Rules([Rule("filesystem.read", prefix={"filesystem.path": str(docs)})])
 
-    assert rules(read_path(docs / "a" / "b"), FACTS) == Allow()
-    assert rules(read_path(docs), FACTS) == Allow()
+    assert rules(permission_to_read(docs / "a" / "b"), FACTS) == Allow()
+    assert rules(permission_to_read(docs), FACTS) == Allow()
     for path in (f"{docs}-evil/x", docs / ".." / "x", docs / "l" / "passwd", docs / "no/../x"):
-        assert rules(read_path(path), FACTS) is None
-    assert rules(write_path(docs / "a"), FACTS) is None
+        assert rules(permission_to_read(path), FACTS) is None
+    assert rules(permission_to_write(docs / "a"), FACTS) is None
     assert rules(PermissionRequest("filesystem.read", "s"), FACTS) is None
 
 
@@ -89,13 +89,13 @@ def test_z02_a_rule_for_a_folder_deletes_no_link_from_outside_it(tmp_path: Path)
     where = {"filesystem.path": str(tmp_path / "docs")}
     rules = Rules([Rule("filesystem.delete", prefix=where), Rule("filesystem.read", prefix=where)])
 
-    assert rules(delete_path(tmp_path / "docs" / "f"), FACTS) == Allow()
-    assert rules(delete_path(tmp_path / "link"), FACTS) is None
-    assert rules(read_path(tmp_path / "link"), FACTS) == Allow()
+    assert rules(permission_to_delete(tmp_path / "docs" / "f"), FACTS) == Allow()
+    assert rules(permission_to_delete(tmp_path / "link"), FACTS) is None
+    assert rules(permission_to_read(tmp_path / "link"), FACTS) == Allow()
 
 
 def test_t24_what_a_rule_does_not_name_may_be_anything() -> None:
-    command = run_command(["make"], executable="/elsewhere/make")
+    command = permission_to_run(["make"], executable="/elsewhere/make")
     wide = Rule("shell.command", {"shell.argv": ["make"]})
 
     assert wide.matches(command)
@@ -103,7 +103,9 @@ def test_t24_what_a_rule_does_not_name_may_be_anything() -> None:
 
 
 def test_t24_rules_survive_being_stored() -> None:
-    rules = Rules([Rule.of(run_command(["make"])), Rule("k", prefix={"a.x": "/w"}), Rule("l")])
+    rules = Rules(
+        [Rule.of(permission_to_run(["make"])), Rule("k", prefix={"a.x": "/w"}), Rule("l")]
+    )
 
     assert Rules.from_json(rules.to_json()).rules == rules.rules
     assert rules.to_json().endswith(b'{"kind":"l"}]')
@@ -143,14 +145,14 @@ def test_t24_a_rule_answers_what_another_policy_asks_and_not_what_it_denies(tmp_
     paths = PathPolicy(allowed=(tmp_path / "ws",), protected=(tmp_path / "secret",))
     rules = Rules()
     policy = rules.over(paths)
-    questions, denied = read_path(tmp_path / "x"), read_path(tmp_path / "secret")
+    questions, denied = permission_to_read(tmp_path / "x"), permission_to_read(tmp_path / "secret")
     assert isinstance(policy(questions, FACTS), Ask)
 
     rules.add(Rule("filesystem.read"))
 
     assert policy(questions, FACTS) == Allow()
     assert isinstance(policy(denied, FACTS), Deny)
-    assert isinstance(policy(write_path(tmp_path / "x"), FACTS), Ask)
+    assert isinstance(policy(permission_to_write(tmp_path / "x"), FACTS), Ask)
 
 
 def test_t02_a_rule_answers_for_a_tool_that_needs_approval() -> None:

@@ -1,9 +1,10 @@
 """Permissions: requests that tools make, policies that decide them, and checked paths.
 
-A tool proposes `PermissionRequest`s (`read_path`, `run_command`, …); a policy answers each with
-`Allow`, `Ask` or `Deny`. `PathPolicy`, `CommandPolicy`, `KindPolicy`, `McpPolicy` and `Rules` are
-ready-made policies; `combine_policies` joins several. `PathPolicy`, `Rule` with a prefix,
-`CommandPolicy` and `resolve_path` look at links and folders; `open_checked` opens a file.
+A tool proposes `PermissionRequest`s, made by `permission_to_read`, `permission_to_run` and the
+like; a policy answers each with `Allow`, `Ask` or `Deny`. `PathPolicy`, `CommandPolicy`,
+`KindPolicy`, `McpPolicy` and `Rules` are ready-made policies; `combine_policies` joins several.
+`PathPolicy`, `Rule` with a prefix, `CommandPolicy` and `resolve_path` look at links and folders;
+`open_checked` opens a file.
 """
 
 from agentkit_tools_core._contract._permissions import (
@@ -29,41 +30,41 @@ from agentkit_tools_core._policies._paths import (
     resolve_path,
 )
 from agentkit_tools_core._policies._requests import (
-    connect_mcp,
     custom_permission,
-    delete_path,
-    edit_path,
-    fetch_mcp_prompt,
-    invoke_mcp_tool,
-    list_path,
-    make_directory,
-    move_path,
-    read_mcp_resource,
-    read_path,
-    run_command,
-    use_mcp_auth_scope,
-    write_path,
+    permission_to_connect_mcp,
+    permission_to_delete,
+    permission_to_edit,
+    permission_to_fetch_mcp_prompt,
+    permission_to_invoke_mcp_tool,
+    permission_to_list,
+    permission_to_make_directory,
+    permission_to_move,
+    permission_to_read,
+    permission_to_read_mcp_resource,
+    permission_to_run,
+    permission_to_use_mcp_auth_scope,
+    permission_to_write,
 )
 from agentkit_tools_core._policies._rules import Rule, Rules
 
 __all__ = [
     # requests
     "PermissionRequest",
-    "connect_mcp",
     "custom_permission",
-    "delete_path",
-    "edit_path",
-    "fetch_mcp_prompt",
-    "invoke_mcp_tool",
-    "list_path",
-    "make_directory",
-    "move_path",
-    "read_mcp_resource",
-    "read_path",
-    "run_command",
+    "permission_to_connect_mcp",
+    "permission_to_delete",
+    "permission_to_edit",
+    "permission_to_fetch_mcp_prompt",
+    "permission_to_invoke_mcp_tool",
+    "permission_to_list",
+    "permission_to_make_directory",
+    "permission_to_move",
+    "permission_to_read",
+    "permission_to_read_mcp_resource",
+    "permission_to_run",
+    "permission_to_use_mcp_auth_scope",
+    "permission_to_write",
     "tool_kind",
-    "use_mcp_auth_scope",
-    "write_path",
     # decisions and policies
     "Allow",
     "Ask",

@@ -48,7 +48,7 @@ class ToolInvocation(Record, frozen=True, omit_defaults=True):
     def argument(self, name: str, kind: type[T], /, *, default: object = UNSET) -> object:
         """Return one argument as a type, for functions that read `input` themselves.
 
-            @tool(permissions=lambda call: [read_path(call.argument("path", str))])
+            @tool(permissions=lambda call: [permission_to_read(call.argument("path", str))])
 
         Args:
             name: The name of the argument.

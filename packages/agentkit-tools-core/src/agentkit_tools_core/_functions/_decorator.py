@@ -250,7 +250,7 @@ def tool(
         inline: Whether a sync function runs on the thread of the event loop, which is right for
             quick functions and those bound to that thread; by default it runs in a worker thread.
         permissions: Returns the permissions that a call needs:
-            `lambda call: [read_path(call.argument("path", str))]`.
+            `lambda call: [permission_to_read(call.argument("path", str))]`.
 
     Raises:
         InvalidToolName: The name is not a valid tool name.

@@ -16,6 +16,9 @@
     mcp.use_auth_scope   mcp.server, mcp.scope
     custom.<name>        anything
 
+Each function is named for the request that it returns and does nothing else:
+`permission_to_delete` deletes nothing.
+
 Paths are not resolved here. Pass absolute paths, joined with the folder that the tool works in: a
 policy resolves a relative path from the current folder of the process, and `~` has no special
 meaning.
@@ -36,37 +39,37 @@ REMOVING: Final = frozenset({"filesystem.delete", "filesystem.move"})
 """Kinds that remove a name, with everything below it, and do not follow a link at the end."""
 
 
-def read_path(path: AnyPath) -> PermissionRequest:
+def permission_to_read(path: AnyPath) -> PermissionRequest:
     """Request to read a file, kind `filesystem.read`."""
     return _about_path("read", "read", path)
 
 
-def write_path(path: AnyPath) -> PermissionRequest:
+def permission_to_write(path: AnyPath) -> PermissionRequest:
     """Request to create or overwrite a file, kind `filesystem.write`."""
     return _about_path("write", "write", path)
 
 
-def edit_path(path: AnyPath) -> PermissionRequest:
+def permission_to_edit(path: AnyPath) -> PermissionRequest:
     """Request to change an existing file, kind `filesystem.edit`."""
     return _about_path("edit", "edit", path)
 
 
-def delete_path(path: AnyPath) -> PermissionRequest:
+def permission_to_delete(path: AnyPath) -> PermissionRequest:
     """Request to delete a file, or a folder with its content, kind `filesystem.delete`."""
     return _about_path("delete", "delete", path)
 
 
-def list_path(path: AnyPath) -> PermissionRequest:
+def permission_to_list(path: AnyPath) -> PermissionRequest:
     """Request to list a folder, kind `filesystem.list`."""
     return _about_path("list", "list", path)
 
 
-def make_directory(path: AnyPath) -> PermissionRequest:
+def permission_to_make_directory(path: AnyPath) -> PermissionRequest:
     """Request to create a folder and its parents, kind `filesystem.mkdir`."""
     return _about_path("mkdir", "make the folder", path)
 
 
-def move_path(source: AnyPath, target: AnyPath) -> PermissionRequest:
+def permission_to_move(source: AnyPath, target: AnyPath) -> PermissionRequest:
     """Request to move a file or folder, kind `filesystem.move`; both paths count as changed."""
     old, new = os.fspath(source), os.fspath(target)
     return PermissionRequest(
@@ -76,7 +79,7 @@ def move_path(source: AnyPath, target: AnyPath) -> PermissionRequest:
     )
 
 
-def run_command(
+def permission_to_run(
     argv: Sequence[str],
     *,
     executable: AnyPath | None = None,
@@ -110,27 +113,27 @@ def run_command(
     return PermissionRequest("shell.command", f"run {_join(argv)}{where}", facts)
 
 
-def connect_mcp(server: str) -> PermissionRequest:
+def permission_to_connect_mcp(server: str) -> PermissionRequest:
     """Request to connect to a server, kind `mcp.connect`."""
     return PermissionRequest("mcp.connect", f"connect to {server}", {"mcp.server": server})
 
 
-def invoke_mcp_tool(server: str, tool: str) -> PermissionRequest:
+def permission_to_invoke_mcp_tool(server: str, tool: str) -> PermissionRequest:
     """Request to call a tool of a server, kind `mcp.invoke_tool`."""
     return _about_server("invoke_tool", f"call {tool} of {server}", server, "tool", tool)
 
 
-def read_mcp_resource(server: str, uri: str) -> PermissionRequest:
+def permission_to_read_mcp_resource(server: str, uri: str) -> PermissionRequest:
     """Request to read a resource of a server, kind `mcp.read_resource`."""
     return _about_server("read_resource", f"read {uri} of {server}", server, "uri", uri)
 
 
-def fetch_mcp_prompt(server: str, prompt: str) -> PermissionRequest:
+def permission_to_fetch_mcp_prompt(server: str, prompt: str) -> PermissionRequest:
     """Request to fetch a prompt of a server, kind `mcp.fetch_prompt`."""
     return _about_server("fetch_prompt", f"fetch {prompt} of {server}", server, "prompt", prompt)
 
 
-def use_mcp_auth_scope(server: str, scope: str) -> PermissionRequest:
+def permission_to_use_mcp_auth_scope(server: str, scope: str) -> PermissionRequest:
     """Request to use an authorization scope of a server, kind `mcp.use_auth_scope`."""
     return _about_server("use_auth_scope", f"use {scope} at {server}", server, "scope", scope)
 
