@@ -92,12 +92,13 @@ async def test_a_session_can_be_cancelled_from_another_thread() -> None:
 async def test_a_sync_tool_sees_that_it_was_cancelled_and_is_not_waited_for() -> None:
     saw = anyio.Event()
     began = anyio.Event()
+    loop = anyio.lowlevel.current_token()
 
     def watch(context: ToolContext) -> str:
-        anyio.from_thread.run_sync(began.set)
+        anyio.from_thread.run_sync(began.set, token=loop)
         while not context.cancelled:
             time.sleep(0.005)
-        anyio.from_thread.run_sync(saw.set)
+        anyio.from_thread.run_sync(saw.set, token=loop)
         return "late"
 
     agent = Agent(model=ScriptedModel(call("watch")), tools=[named("watch", watch)])

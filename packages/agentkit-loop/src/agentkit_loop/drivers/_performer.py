@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.lowlevel
-import anyio.to_thread
 
+from agentkit_core import ToolCall
 from agentkit_core.provider import ModelEvent
 from agentkit_loop.drivers._call_timers import StoppingCallTimer
 from agentkit_loop.drivers._cancellation import Cancellation
@@ -25,6 +24,8 @@ from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._model_reading import ModelReading
 from agentkit_loop.drivers._responses import end_of_response, take_batch
 from agentkit_loop.drivers._saver import Saver, close_deadline
+from agentkit_loop.drivers._tool_threads import run_in_tool_thread
+from agentkit_loop.events import Diagnostic
 from agentkit_loop.kernel._effects import (
     AnsweredEffect,
     CallModel,
@@ -40,11 +41,9 @@ from agentkit_loop.kernel._inputs import Input, TimerFired, ToolStarted
 from agentkit_loop.ports import AsyncClosable, ModelSession
 from agentkit_tools_core import Suspension
 
-Reading = ModelReading[AsyncIterator[Sequence[ModelEvent]]]
+T = TypeVar("T")
 
-# A sync tool cannot be stopped. A cancelled run does not wait for it; the tool can see
-# `context.cancelled`, and what it returns is dropped.
-_run_in_thread: Final = partial(anyio.to_thread.run_sync, abandon_on_cancel=True)
+Reading = ModelReading[AsyncIterator[Sequence[ModelEvent]]]
 
 
 class Performer:
@@ -65,6 +64,7 @@ class Performer:
 
     __slots__ = (
         "_engine",
+        "_given_up",
         "_model",
         "_retired",
         "_saver",
@@ -84,6 +84,8 @@ class Performer:
         self._scopes: dict[EffectId, anyio.CancelScope] = {}
         self._retired: list[ModelSession] = []
         """Models that were replaced and are not closed yet."""
+        self._given_up: list[ToolCall] = []
+        """Calls whose threads were left behind, and which were not told of yet."""
 
     def use_model(self, model: ModelSession) -> None:
         """Call another model from the next model call on."""
@@ -167,13 +169,21 @@ class Performer:
         return answer
 
     async def release(self) -> None:
-        """Close a response that is no longer wanted, and models that are no longer used."""
+        """Close what is no longer wanted or used, and report threads that were left behind."""
         reading = self.reading
         if reading is not None and not self._engine.is_wanted(reading.effect.id):
             self.reading = None
             await _close_stream(reading)
         if self._retired and self.reading is None:
             await self._close_retired()
+        # Not where the call ends: a reporter would find itself in a task that is cancelled.
+        while self._given_up:
+            call = self._given_up.pop(0)
+            text = (
+                f"the call {call.id!r} of {call.name} was given up, but nothing can stop its "
+                f"thread; what it returns is dropped"
+            )
+            self._engine.events.dispatch(Diagnostic(text), self._engine.turn_id)
 
     async def close(self) -> None:
         """Close the response and all models."""
@@ -206,6 +216,15 @@ class Performer:
     async def _run_tool(self, effect: StartTool) -> Input | None:
         engine = self._engine
         engine.tools.begin(effect)
+
+        def to_thread(function: Callable[[], T], /) -> Awaitable[T]:
+            # A call in the background may take as long as it likes: the others need not wait.
+            return run_in_tool_thread(
+                function,
+                is_limited=not effect.detaches,
+                on_given_up=lambda: self._given_up.append(effect.call),
+            )
+
         try:
             if engine.has_store:
                 engine.feed(ToolStarted(effect.id))
@@ -218,7 +237,7 @@ class Performer:
             outcome = await engine.executor.run(
                 context.request,
                 context,
-                to_thread=_run_in_thread,
+                to_thread=to_thread,
                 revision=engine.tools.checks.expected_revision(effect, engine.executor),
             )
         except anyio.get_cancelled_exc_class():
