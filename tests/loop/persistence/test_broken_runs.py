@@ -235,3 +235,103 @@ def test_vl18_a_reporter_that_stops_the_run_and_a_host_that_leaves_a_stream_mean
                 break
         stream.close()
         assert session.pending_approvals == ()
+
+
+def inside(made: dict[str, Any], where: str) -> dict[str, Any]:
+    """What an outer agent is made of that has the agent of `made` as a tool, at some depth."""
+    agent = Agent(**made)
+    blocking = not where.startswith("async")
+
+    @tool
+    def caller(context: ToolContext) -> str:
+        """Call the inner agent."""
+        return context.call_blocking("inner", {"task": "go"}).text
+
+    @tool
+    async def async_caller(context: ToolContext) -> str:
+        """Call the inner agent."""
+        return (await context.call("inner", {"task": "go"})).text
+
+    first = {"child": "caller", "async child": "async_caller"}.get(where, "inner")
+    if "twice" in where:
+        middle = agent.as_tool("innermost", "Works.", blocking=blocking)
+        agent = Agent(model=ScriptedModel(call("innermost", {"task": "go"}), "mid"), tools=[middle])
+    inner = agent.as_tool("inner", "Works.", blocking=blocking)
+    arguments: dict[str, Any] = {"task": "go"} if first == "inner" else {}
+    return {
+        "model": ScriptedModel(
+            Reply.of(call(first, arguments, "o1"), call("quick", {}, "o2")), "x"
+        ),
+        "tools": [inner, caller, async_caller, quick],
+    }
+
+
+INNER = ["agent", "agent twice", "child"]
+ASYNC_INNER = [*INNER, *(f"async {where}" for where in INNER)]
+
+
+def check_inner(store: MemoryStore, where: str) -> None:
+    RAN.clear()
+    done: dict[str, Any] = {"model": ScriptedModel("inner done"), "tools": [pay, quick]}
+    made = inside(done, where)
+    if "twice" in where:
+        # The agent between goes on after its call.
+        middle = Agent(**done).as_tool(
+            "innermost", "Works.", blocking=not where.startswith("async")
+        )
+        between = Agent(model=ScriptedModel("mid"), tools=[middle])
+        made["tools"][0] = between.as_tool(
+            "inner", "Works.", blocking=not where.startswith("async")
+        )
+    made["model"] = ScriptedModel("x")
+
+    async def main() -> None:
+        async with Agent(**made).session(session_id=NAME, store=store) as session:
+            (request,) = session.pending_approvals
+            assert "Pay" in request.summary or "pay" in request.summary
+            session.approve(request.id)
+            assert (await session.continue_()).text == "x"
+            results = {part.call_id: part for part in session.transcript[2].tool_results}
+            assert results["o1"].text == ("mid" if "twice" in where else "inner done")  # type: ignore[index]
+
+    anyio.run(main)
+    assert RAN == ["pay"]
+
+
+@errors
+@pytest.mark.parametrize("where", INNER)
+def test_vl18_approvals_of_an_inner_agent_are_kept_without_an_event_loop(
+    error: BaseException, where: str
+) -> None:
+    store = MemoryStore()
+    with Agent(**inside(breaking(error, "tool"), where)).session_blocking(
+        session_id=NAME, store=store
+    ) as session:
+        with pytest.raises(type(error)) as raised:
+            session.prompt("go")
+        assert raised.value is error
+
+    check_inner(store, where)
+
+
+@errors
+@pytest.mark.parametrize("where", ASYNC_INNER)
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_vl18_approvals_of_an_inner_agent_are_kept_on_an_event_loop(
+    error: BaseException, where: str, backend: str
+) -> None:
+    store = MemoryStore()
+    agent = Agent(**inside(breaking(error, "tool"), where))
+    seen: list[BaseException] = []
+
+    async def main() -> None:
+        try:
+            async with agent.session(session_id=NAME, store=store) as session:
+                await session.prompt("go")
+        except BaseException as raised:
+            seen.append(raised)
+
+    anyio.run(main, backend=backend)
+
+    assert seen == [error]
+    check_inner(store, where)

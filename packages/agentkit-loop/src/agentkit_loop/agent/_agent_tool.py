@@ -7,8 +7,13 @@ process if need be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+)
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -39,6 +44,7 @@ from agentkit_tools_core import (
     ToolContext,
     ToolInvocation,
     ToolReturn,
+    ToolSuspended,
 )
 from agentkit_tools_core.permissions import PermissionRequest
 
@@ -185,7 +191,9 @@ class AgentTool:
         async with self._open_inner(run.snapshot, run.share, run, run.parent) as session:
             with run.requesting(session):
                 run.begin(session, task)
-                return run.end(session, await work_on(session))
+                with run.keeping_approvals(session):
+                    outcome = await work_on(session)
+                return run.end(session, outcome)
 
     def _run_blocking(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context, self._result)
@@ -194,7 +202,9 @@ class AgentTool:
             run.requesting(session),
         ):
             run.begin(session, task)
-            return run.end(session, work_on_blocking(session))
+            with run.keeping_approvals(session):
+                outcome = work_on_blocking(session)
+            return run.end(session, outcome)
 
 
 class _Run(Hook):
@@ -254,8 +264,27 @@ class _Run(Hook):
         """Return the outer call's result; or suspend the outer call until a person has answered."""
         if isinstance(outcome.status, Finished):
             return self._return(outcome.status.result, outcome.results)
-        self._context.suspend(
-            [self._outer(request) for request in outcome.status.requests],
+        raise self._waiting(session, outcome.status.requests)
+
+    @contextmanager
+    def keeping_approvals(self, session: Session | BlockingSession) -> Iterator[None]:
+        """Let the outer call wait if the work breaks while calls of the turn wait for a person.
+
+        A cancellation has ended the turn before it comes here, so nothing waits then.
+        """
+        try:
+            yield
+        except BaseException as error:
+            view = session.view
+            if view.turn_id is None or not view.pending_approvals:
+                raise
+            raise self._waiting(session, view.pending_approvals) from error
+
+    def _waiting(
+        self, session: Session | BlockingSession, requests: Sequence[ApprovalRequest]
+    ) -> ToolSuspended:
+        return ToolSuspended(
+            [self._outer(request) for request in requests],
             token={"session": session.snapshot().decode()},
             takes_denials=True,
         )

@@ -235,7 +235,11 @@ class InlineRunner:
         revision = engine.tools.checks.expected_revision(effect, engine.executor)
         outcome = engine.executor.run_blocking(context.request, context, revision=revision)
         engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
-        return tool_answer(effect, outcome)
+        answer = tool_answer(effect, outcome)
+        if isinstance(outcome, Suspension) and outcome.broken_by is not None:
+            engine.post(answer)
+            raise outcome.broken_by
+        return answer
 
     def _wait(self, effect: StartTimer) -> Input | None:
         clock = self._engine.clock

@@ -246,7 +246,11 @@ class Performer:
                 raise
             return interrupted_answer(effect)
         engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
-        return tool_answer(effect, outcome)
+        answer = tool_answer(effect, outcome)
+        if isinstance(outcome, Suspension) and outcome.broken_by is not None:
+            engine.feed(answer)
+            raise outcome.broken_by
+        return answer
 
     async def _wait(self, effect: StartTimer) -> Input:
         clock = self._engine.clock

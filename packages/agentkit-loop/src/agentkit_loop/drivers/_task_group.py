@@ -276,7 +276,8 @@ class TaskGroupRunner:
             # The host gets it from whatever it asks for next, and the call is over.
             self._failure = self._failure or error
             with suppress(BaseException):  # the first exception is the one to raise
-                if isinstance(effect, StartTool) and self._engine.save_error is None:
+                is_wanted = self._engine.save_error is None and self._engine.is_wanted(effect.id)
+                if isinstance(effect, StartTool) and is_wanted:
                     self._engine.feed(interrupted_answer(effect))
                 self.after_step()
         finally:

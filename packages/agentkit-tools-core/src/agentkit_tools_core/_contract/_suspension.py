@@ -28,11 +28,14 @@ class Suspension(Settings, frozen=True, omit_defaults=True):
             to the context of the next run.
         takes_denials: Whether the tool is run again after a denial too; otherwise a denial ends
             the call.
+        broken_by: What broke the tool while it waited, such as a `SystemExit` in an agent that is a
+            tool. Whoever runs the call keeps what waits, and then raises this. None if nothing did.
     """
 
     requests: tuple[ApprovalRequest, ...]
     token: JsonValue = None
     takes_denials: bool = False
+    broken_by: BaseException | None = None
 
 
 class ToolSuspended(PortableError):
@@ -42,6 +45,9 @@ class ToolSuspended(PortableError):
     `with` work as usual. Suspensions in an exception group count as one if the group contains
     nothing else and their tokens are equal (an async tool that asks in a task group). Any other
     group is a failure of the tool.
+
+    With a cause (`raise … from error`), it keeps what waits for a person although the tool broke:
+    the cause is raised to the host as soon as the call waits.
     """
 
     def __init__(
@@ -99,11 +105,14 @@ def suspension_in(error: BaseException) -> ToolSuspended | None:
         return first
     if any(suspension.token != first.token for suspension in suspensions):
         return None
-    return ToolSuspended(
+    together = ToolSuspended(
         [request for suspension in suspensions for request in suspension.requests],
         token=first.token,
         takes_denials=any(suspension.takes_denials for suspension in suspensions),
     )
+    causes = (suspension.__cause__ for suspension in suspensions)
+    together.__cause__ = next((cause for cause in causes if cause is not None), None)
+    return together
 
 
 def is_failure(error: BaseException) -> bool:

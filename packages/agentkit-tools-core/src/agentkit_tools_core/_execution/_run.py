@@ -200,10 +200,12 @@ class Run:
             try:
                 token = write_token(RunRecord(outcome.token, self._children.calls))
             except TokenRefused as error:
+                if outcome.__cause__ is not None:
+                    raise outcome.__cause__ from error
                 outcome = self._failure_of(error)
             else:
                 requests = requests_of(self._request.call, outcome.requests)
-                return Suspension(requests, token, outcome.takes_denials)
+                return Suspension(requests, token, outcome.takes_denials, outcome.__cause__)
         usage = self._children.usage
         if usage is None or outcome.result.usage is not None:
             return outcome
@@ -230,7 +232,8 @@ class Run:
         if isinstance(outcome, Suspension):
             self._children.pause(at, outcome)
             # The executor makes a denial the result of the child call.
-            raise ToolSuspended(outcome.requests, token=self._last_run.own, takes_denials=True)
+            waiting = ToolSuspended(outcome.requests, token=self._last_run.own, takes_denials=True)
+            raise waiting from outcome.broken_by
         self._children.finish(at, outcome.result)
         return outcome.result
 

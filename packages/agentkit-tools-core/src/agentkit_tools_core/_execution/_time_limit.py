@@ -51,7 +51,7 @@ class TimeLimit:
         if self._timer is None or self._timer.now_s() - self._began_s <= self._limit_s:
             return outcome
         if isinstance(outcome, Suspension):
-            return self._timed_out(request)
+            return self._timed_out(request) if outcome.broken_by is None else outcome
         if outcome.result.is_error:
             return outcome
         timed_out = self._timed_out(request)
