@@ -8,8 +8,8 @@
 Run by name only: `together` (tests of several packages), `docs` (snippets and examples), `versions`
 (other Pythons), `fuzz` (thousands of new examples), `walks` (properties of the kernel on a hundred
 thousand random walks), `pyodide` (Python without threads and sockets), `llama` (a real model
-server), `bench`, `site` (the documentation as HTML). Arguments after `--` go to the program that a
-session runs.
+server), `bench`, `instructions` (the cost of work: measured beside a floor; counted), `site` (the
+documentation as HTML). Arguments after `--` go to the program that a session runs.
 
 `test`, `versions` and `fuzz` run one process of pytest for each core; `-- -n 0` runs them in one.
 No package named agentkit-* is ever taken from a package index: each is installed by its path.
@@ -293,10 +293,25 @@ def walks(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure the time of an import; arguments after `--` are files of bench/ to run instead."""
-    session.install(*from_source(*PACKAGES))
-    for path in session.posargs or ["bench/import_time.py"]:
-        session.run("python", path)
+    """Measure what each unit of work costs beside the floor; `-- --quick` takes two minutes.
+
+    An argument that is a file of bench/ is run instead: `-- bench/memory.py`.
+    """
+    session.install("httpx", *from_source(*PACKAGES))
+    run = [] if session.posargs[:1] and session.posargs[0].endswith(".py") else ["bench/run.py"]
+    session.run("python", *run, *session.posargs)
+
+
+@nox.session(default=False)
+def instructions(session: nox.Session) -> None:
+    """Count instructions with valgrind, and compare them with bench/instructions.json.
+
+    Arguments: `--quick` for a share of the counts, `--update` to keep what is counted.
+    """
+    if shutil.which("valgrind") is None:
+        session.skip("needs valgrind; on Debian: apt install valgrind")
+    session.install("httpx", *from_source(*PACKAGES))
+    session.run("python", "bench/instructions.py", *session.posargs)
 
 
 @nox.session(default=False)

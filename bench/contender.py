@@ -1,33 +1,45 @@
-"""The contender: a whole agent with `connect`, the concurrent driver and one reporter."""
+"""The columns of agentkit: a whole agent with `connect`, the default HTTP client and one reporter.
+
+`stream` reads the turn's events with `Agent.stream`, as interfaces do; `run` waits for its result.
+The reporter counts events. Agents are assembled once per model; each turn is a session of its own,
+apart from the turns that go on. No limits are set and nothing is retried.
+"""
 
 from __future__ import annotations
 
-from worker import Worker, run
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+from answers import SHORT, Dialect
+from worker import Work, Worker, messages
 
 from agentkit_core import Item
-from agentkit_loop import Agent
-from agentkit_loop.events import Envelope
-from agentkit_providers import HttpModel, connect
+from agentkit_core.provider import AppendText
+from agentkit_loop import Agent, Session, TurnResult
+from agentkit_loop.events import ContentDelta, Envelope, Event, TurnFinished
+from agentkit_providers import connect
 from agentkit_tools_core import Tool, tool
 
 
-class Contender(Worker):
-    def __init__(self, base_url: str) -> None:
-        super().__init__(base_url)
-        self.models: dict[str, HttpModel] = {}
-        self.written = self.runs = self.events = 0
+class Streamed(Worker):
+    def __init__(self, base_url: str, dialect: Dialect) -> None:
+        super().__init__(base_url, dialect)
+        self.agents: dict[str, Agent] = {}
+        self.sessions: dict[str, Session] = {}
+        self.open = AsyncExitStack()
+        self.written = self.calls = self.events = 0
 
         @tool
         async def write(path: str, content: str) -> str:
             """Write a file."""
             self.written += len(content)
-            self.runs += 1
+            self.calls += 1
             return "ok"
 
         @tool
         async def add(a: int, b: int) -> str:
             """Add two numbers."""
-            self.runs += 1
+            self.calls += 1
             return str(a + b)
 
         self.tools: list[Tool] = [write, add]
@@ -36,22 +48,67 @@ class Contender(Worker):
         self.events += 1
 
     def agent(self, model: str) -> Agent:
-        if model not in self.models:
-            self.models[model] = connect(
-                f"compatible:{model}", base_url=self.base_url, api_key="bench"
+        if model not in self.agents:
+            provider = "anthropic" if self.dialect == "anthropic" else "compatible"
+            connected = connect(
+                f"{provider}:{model}",
+                base_url=self.base_url,
+                api_key="bench-key",
+                max_response_bytes=200_000_000,
             )
-        return Agent(model=self.models[model], tools=self.tools, reporters=[self.report])
+            self.agents[model] = Agent(model=connected, tools=self.tools, reporters=[self.report])
+        return self.agents[model]
 
-    async def turn(self, model: str, history: int) -> tuple[int, int, int]:
-        self.written = self.runs = 0
-        agent = self.agent(model)
-        items = [Item.user(text) for text in self.messages(history)]
-        result = await agent.run(items)
-        return len(result.text), self.written, self.runs
+    async def prepare(self, job: str) -> None:
+        self.items = [
+            Item.assistant(text) if number % 2 else Item.user(text)
+            for number, text in enumerate(messages(job))
+        ]
+        if job.startswith("warm"):
+            if job not in self.sessions:
+                agent = self.agent(f"bench-text-{SHORT}")
+                session = await self.open.enter_async_context(agent.session(history=self.items))
+                await session.prompt("hi")
+                self.sessions[job] = session
+            self.session = self.sessions[job]
+
+    async def turn(self, model: str) -> Work:
+        self.written = self.calls = 0
+        return await self.read(self.agent(model).stream("hi", history=self.items))
+
+    async def go_on(self, model: str) -> Work:
+        return await self.read(self.session.stream("hi"))
+
+    async def read(self, events: AsyncIterator[Event]) -> Work:
+        """Read the events of a turn, as an interface does."""
+        pieces: list[str] = []
+        last = ""
+        async for event in events:
+            if type(event) is ContentDelta:
+                pieces += [delta.chunk for delta in event.deltas if type(delta) is AppendText]
+            elif type(event) is TurnFinished:
+                last = event.result.text
+        read = "".join(pieces)
+        if not read.endswith(last) or not self.events:
+            raise SystemExit("the events do not have the text of the turn")
+        return self.work(last)
+
+    def work(self, text: str) -> Work:
+        return Work(len(text), self.written, self.calls)
 
     async def close(self) -> None:
-        """Do nothing: connections are closed with their event loop."""
+        await self.open.aclose()
 
 
-if __name__ == "__main__":
-    run(Contender)
+class Run(Streamed):
+    async def turn(self, model: str) -> Work:
+        self.written = self.calls = 0
+        return self.finish(await self.agent(model).run("hi", history=self.items))
+
+    async def go_on(self, model: str) -> Work:
+        return self.finish(await self.session.prompt("hi"))
+
+    def finish(self, result: TurnResult) -> Work:
+        if not self.events:
+            raise SystemExit("the reporter heard of no event")
+        return self.work(result.text)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from model_server import fragments
+from answers import fragments
 from msgspec import Struct
 
 from agentkit_core import ModelRequest

@@ -1,120 +1,137 @@
-"""A model server that replays pre-encoded Chat Completions streams over HTTP/1.1.
+"""A model server that replays encoded streams over HTTP/1.1, one HTTP chunk for each event.
 
-Runs as a separate process and prints its port. The name of the model selects the answer:
+It runs as a process of its own (`with model_server() as url`). The path selects the dialect, and
+the name of the model selects the answer:
 
-    text-N     N text deltas
-    tool-N     one call of `write` whose arguments come in N deltas; after its result, a short text
-    loop-K-P   K rounds of P calls of `add`, then a short text
+    bench-text-N         N text deltas
+    bench-paced-N        the same, one each millisecond
+    bench-large-N        N text deltas of 10.8 KB
+    bench-tool-N         one call of `write` whose arguments come in N deltas; then a short text
+    bench-loop-K-P       K rounds of P calls of `add`; then a short text
+    bench-streams-S-N    N text deltas, held back until S requests are open, then ten at a time
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
-FRAGMENTS = (" the", " answer", " to", " life", ",", " uni", "verse", " naïve", ' "quoted"', "\n")
-MODEL = re.compile(rb'"model":\s*"(text|tool|loop)-(\d+)(?:-(\d+))?"')
+from answers import SHORT, Dialect, large_events, round_events, text_events, write_events
+
+MODEL = re.compile(rb'"model":\s*"bench-(text|large|paced|tool|loop|streams)-(\d+)(?:-(\d+))?"')
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-SHORT = 10
+END = b"0\r\n\r\n"
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
+AT_A_TIME = 10
 
 
-def fragments(count: int) -> list[str]:
-    return [FRAGMENTS[n % len(FRAGMENTS)] for n in range(count)]
+def chunks(events: tuple[bytes, ...]) -> list[bytes]:
+    """Return each event as one HTTP chunk."""
+    return [b"%x\r\n%b\r\n" % (len(event), event) for event in events]
 
 
-def text_length(count: int) -> int:
-    return sum(map(len, fragments(count)))
+@lru_cache(maxsize=512)
+def whole(events: tuple[bytes, ...]) -> bytes:
+    return HEAD + b"".join(chunks(events)) + END
 
 
-def _chunk(delta: dict[str, object], finish: str | None = None) -> bytes:
-    body = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "bench",
-        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
-    }
-    return b"data: " + json.dumps(body, ensure_ascii=False).encode() + b"\n\n"
+class Connection(asyncio.Protocol):
+    """Answers the requests of one connection."""
 
+    waiting: dict[tuple[Dialect, int, int], list[Connection]] = {}  # noqa: RUF012
+    """Open requests for a number of streams, by dialect, number of streams, and of deltas."""
 
-def _call(index: int, name: str, arguments: list[str], call_id: str) -> list[bytes]:
-    head = {"id": call_id, "type": "function", "function": {"name": name, "arguments": ""}}
-    pieces = [{"index": index, **head}]
-    pieces += [{"index": index, "function": {"arguments": text}} for text in arguments]
-    return [_chunk({"tool_calls": [piece]}) for piece in pieces]
+    def __init__(self) -> None:
+        self.received = bytearray()
+        self.tasks: set[asyncio.Task[None]] = set()
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
 
-def text_events(count: int) -> list[bytes]:
-    deltas = [_chunk({"content": text}) for text in fragments(count)]
-    return [_chunk({"role": "assistant", "content": ""}), *deltas, _chunk({}, "stop"), *_end()]
-
-
-def tool_events(count: int) -> list[bytes]:
-    inside = [json.dumps(text, ensure_ascii=False)[1:-1] for text in fragments(count - 2)]
-    arguments = ['{"path":"notes.txt","content":"', *inside, '"}']
-    return [*_call(0, "write", arguments, "call_w"), _chunk({}, "tool_calls"), *_end()]
-
-
-def loop_events(number: int, parallel: int) -> list[bytes]:
-    calls = [
-        event
-        for index in range(parallel)
-        for event in _call(
-            index, "add", ['{"a":', str(number), ',"b":', f"{index}}}"], f"call_{number}_{index}"
-        )
-    ]
-    return [*calls, _chunk({}, "tool_calls"), *_end()]
-
-
-def _end() -> list[bytes]:
-    usage = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
-    last = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "bench"}
-    body = json.dumps({**last, "choices": [], "usage": usage}).encode()
-    return [b"data: " + body + b"\n\n", b"data: [DONE]\n\n"]
-
-
-@lru_cache(maxsize=256)
-def answer(kind: str, count: int, parallel: int) -> bytes:
-    match kind:
-        case "text":
-            events = text_events(count)
-        case "tool":
-            events = tool_events(count)
-        case _:
-            events = loop_events(count, parallel)
-    return HEAD + b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
-
-
-def answer_to(body: bytes) -> bytes:
-    model = MODEL.search(body)
-    if model is None:
-        return b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
-    kind, count, parallel = model[1].decode(), int(model[2]), int(model[3] or 0)
-    results = body.count(b'"tool_call_id"')
-    if kind == "tool" and results:
-        return answer("text", SHORT, 0)
-    if kind == "loop":
-        number = results // parallel
-        return answer("loop", number, parallel) if number < count else answer("text", SHORT, 0)
-    return answer(kind, count, parallel)
-
-
-async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while True:
-            head = await reader.readuntil(b"\r\n\r\n")
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while (end := self.received.find(b"\r\n\r\n")) >= 0:
+            head = bytes(self.received[: end + 4])
             length = re.search(rb"\r\ncontent-length:\s*(\d+)", head, re.IGNORECASE)
-            body = await reader.readexactly(int(length[1]) if length else 0)
-            writer.write(answer_to(body))
-            await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        writer.close()
+            size = len(head) + (int(length[1]) if length else 0)
+            if len(self.received) < size:
+                return
+            body = bytes(self.received[len(head) : size])
+            del self.received[:size]
+            self.answer(head.split(b" ", 2)[1], body)
+
+    def answer(self, path: bytes, body: bytes) -> None:
+        model = MODEL.search(body)
+        if model is None:
+            self.transport.write(NOT_FOUND)
+            return
+        dialect: Dialect = "anthropic" if path.endswith(b"/messages") else "openai"
+        results = body.count(b'"tool_use_id"' if dialect == "anthropic" else b'"tool_call_id"')
+        kind, count, second = model[1], int(model[2]), int(model[3] or 0)
+        events = text_events(dialect, SHORT)
+        match kind:
+            case b"text":
+                events = text_events(dialect, count)
+            case b"large":
+                events = large_events(dialect, count)
+            case b"tool" if not results:
+                events = write_events(dialect, count)
+            case b"loop" if results < count * second:
+                events = round_events(dialect, results // second, second)
+            case b"paced":
+                pieces = [HEAD, *chunks(text_events(dialect, count)), END]
+                self.work([self], pieces, pause_s=0.001)
+                return
+            case b"streams":
+                self.wait(dialect, count, second)
+                return
+        self.transport.write(whole(events))
+
+    def wait(self, dialect: Dialect, streams: int, deltas: int) -> None:
+        """Answer when as many requests are open as the model's name says."""
+        waiting = self.waiting.setdefault((dialect, streams, deltas), [])
+        waiting.append(self)
+        if len(waiting) == streams:
+            pieces = chunks(text_events(dialect, deltas))
+            joined = [
+                b"".join(pieces[at : at + AT_A_TIME]) for at in range(0, len(pieces), AT_A_TIME)
+            ]
+            self.work(list(waiting), [HEAD, *joined, END], pause_s=0.005)
+            waiting.clear()
+
+    def work(self, connections: list[Connection], pieces: list[bytes], pause_s: float) -> None:
+        async def send() -> None:
+            for piece in pieces:
+                for connection in connections:
+                    connection.transport.write(piece)
+                await asyncio.sleep(pause_s)
+
+        task = asyncio.get_running_loop().create_task(send())
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+
+@contextmanager
+def model_server() -> Iterator[str]:
+    """Run the server in a process of its own; gives its base URL, with `/v1`."""
+    server = subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE)
+    try:
+        assert server.stdout is not None
+        yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+    finally:
+        server.kill()
+        server.wait()
 
 
 async def main() -> None:
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=2**26, backlog=1024)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Connection, "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
