@@ -358,3 +358,59 @@ def test_any_arguments_fit_or_are_told(argument: dict[str, JsonValue]) -> None:
     assert paths or all(isinstance(value, Edit) for value in decoded["edits"])
     assert ("edits" in paths) >= ("edits" not in argument)
     assert argument == before
+
+
+def scalars(text: str, count: int, share: float, deep: bool) -> None:
+    """Take one of each."""
+
+
+def fitting(text: Any, count: Any, share: Any, deep: Any) -> dict[str, Any]:
+    return {"text": text, "count": count, "share": share, "deep": deep}
+
+
+SCALARS = [
+    fitting("a", 1, 1.5, True),
+    fitting("ä\U0001f600", -(2**63), -0.0, False),
+    fitting("", 2**63 - 1, 1e308, True),
+]
+OTHERS = [
+    {"count": 1, "text": "a", "share": 1.5, "deep": True},
+    fitting("\ud83d", 1, 1.5, True),
+    fitting("a", 2**63, 1.5, True),
+    fitting("a", 2**70, 1.5, True),
+    fitting("a", True, 1.5, True),
+    fitting("a", 1, 2, True),
+    fitting("a", 1, float("nan"), True),
+    fitting("a", 1, float("inf"), True),
+    fitting("a", 1, 1.5, 1),
+    fitting("a", "1", "1.5", "true"),
+    {**fitting("a", 1, 1.5, True), "more": 1},
+    {"text": "a"},
+]
+
+
+@pytest.mark.parametrize("arguments", SCALARS, ids=range(len(SCALARS)))
+def test_arguments_that_are_what_the_function_takes_are_not_converted(
+    arguments: dict[str, Any],
+) -> None:
+    scalar = tool(scalars)
+
+    assert scalar.normalize(arguments) is arguments
+    assert scalar.bind(arguments) == arguments
+    assert scalar.bind(arguments) is not arguments
+
+
+@pytest.mark.parametrize("arguments", SCALARS + OTHERS, ids=range(len(SCALARS + OTHERS)))
+def test_arguments_become_the_same_whether_or_not_they_need_a_conversion(
+    arguments: dict[str, Any],
+) -> None:
+    direct, converting = tool(scalars), tool(scalars)
+    converting._arguments._scalars = None
+
+    def outcome(of: FunctionTool[..., Any]) -> str:
+        try:
+            return repr((of.normalize(arguments), of.bind(arguments)))
+        except InvalidToolInput as error:
+            return error.message
+
+    assert outcome(direct) == outcome(converting)

@@ -5,8 +5,6 @@ A context variable says it, since a tool may run an agent without telling anybod
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -30,13 +28,19 @@ def present_depth(most: int | None) -> int:
     return depth
 
 
-@contextmanager
-def inside(depth: int) -> Iterator[None]:
+class inside:  # noqa: N801  (used as a function; a generator would take twice as long)
     """Run code of the host that belongs to a session of this depth."""
-    before = _DEPTH.get()
-    _DEPTH.set(depth + 1)
-    try:
-        yield
-    finally:
+
+    __slots__ = ("_before", "_depth")
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth + 1
+        self._before = 0
+
+    def __enter__(self) -> None:
+        self._before = _DEPTH.get()
+        _DEPTH.set(self._depth)
+
+    def __exit__(self, *_: object) -> None:
         # A token could not be reset here if the work is closed from another context.
-        _DEPTH.set(before)
+        _DEPTH.set(self._before)

@@ -8,17 +8,22 @@ A call that was checked, and perhaps approved, runs only with the tool that it w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
+from agentkit_core import ToolSpec
 from agentkit_core.json import canonical_json
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool
 
+_Piece = str | CodeType
+"""A name, a version, or code."""
+
 _DIGEST_LENGTH: Final = 16
+_MAX_KNOWN: Final = 1_000
 _MAX_DEPTH: Final = 8
 """How far functions are followed that other functions call by their closure."""
 
@@ -64,11 +69,7 @@ def tool_revision(tool: Tool) -> str:
     Raises:
         TypeError: The spec of the tool is not JSON.
     """
-    digest = sha256(canonical_json(tool.spec))
-    for text in _describe_tool(tool):
-        digest.update(text.encode("utf-8", "backslashreplace"))
-        digest.update(b"\0")
-    return digest.hexdigest()[:_DIGEST_LENGTH]
+    return _digest_of(tool.spec, _pieces_of(tool))
 
 
 def is_same_tool(first: Any, second: Any, depth: int = 0) -> bool:
@@ -102,10 +103,30 @@ def is_same_tool(first: Any, second: Any, depth: int = 0) -> bool:
 
 
 class CheckedTools:
-    """The tools that calls were checked for, as far as this process has checked them."""
+    """The tools that calls were checked for, as far as this process has checked them.
+
+    It also keeps the revisions of tools, so that they are not computed in every call.
+    """
+
+    __slots__ = ("_revisions", "_tools")
 
     def __init__(self) -> None:
         self._tools: dict[Hashable, Any] = {}
+        self._revisions: dict[int, tuple[Tool, ToolSpec, tuple[_Piece, ...], str]] = {}
+
+    def revision_of(self, tool: Tool) -> str:
+        """Return the `tool_revision` of a tool, whose spec object and code may be known."""
+        spec, pieces = tool.spec, tuple(_pieces_of(tool))
+        known = self._revisions.get(id(tool))
+        if known is not None:
+            known_tool, known_spec, known_pieces, revision = known
+            if known_tool is tool and known_spec is spec and known_pieces == pieces:
+                return revision
+        if len(self._revisions) >= _MAX_KNOWN:  # a source may make a tool for each call
+            self._revisions.clear()
+        revision = _digest_of(spec, pieces)
+        self._revisions[id(tool)] = tool, spec, pieces, revision
+        return revision
 
     def is_replaced(
         self, call: ToolInvocation, find: Callable[[ToolInvocation], Any], *, is_new: bool
@@ -147,7 +168,17 @@ def _implementation_of(tool: Any) -> Any:
     return tool
 
 
-def _describe_tool(tool: Any) -> Iterator[str]:
+def _digest_of(spec: ToolSpec, pieces: Iterable[_Piece]) -> str:
+    digest = sha256(canonical_json(spec))
+    for piece in pieces:
+        for text in (piece,) if isinstance(piece, str) else _describe_code(piece):
+            digest.update(text.encode("utf-8", "backslashreplace"))
+            digest.update(b"\0")
+    return digest.hexdigest()[:_DIGEST_LENGTH]
+
+
+def _pieces_of(tool: Any) -> Iterator[_Piece]:
+    """List what makes a tool what it is, beside its spec; equal for tools that are the same."""
     while True:
         if _is_revised(tool):
             yield tool.revision
@@ -156,20 +187,20 @@ def _describe_tool(tool: Any) -> Iterator[str]:
             break
         tool = tool.implementation
     if callable(tool) and not hasattr(type(tool), "invoke"):
-        yield from _describe(tool, 0)
+        yield from _pieces_of_function(tool, 0)
     else:
-        yield from _describe(type(tool).invoke, 0)
+        yield from _pieces_of_function(type(tool).invoke, 0)
         yield _name_of(type(tool))
 
 
-def _describe(function: Any, depth: int) -> Iterator[str]:
-    """Describe the code of a function, and of the functions that it has bound."""
+def _pieces_of_function(function: Any, depth: int) -> Iterator[_Piece]:
+    """List the code of a function, and of the functions that it has bound."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(function, partial):
         yield "partial"
         for bound in (function.func, *function.args, *function.keywords.values()):
-            yield from _describe(bound, depth + 1)
+            yield from _pieces_of_function(bound, depth + 1)
         return
     if isinstance(function, (MethodType, staticmethod, classmethod)):
         function = function.__func__
@@ -177,13 +208,13 @@ def _describe(function: Any, depth: int) -> Iterator[str]:
         call = getattr(type(function), "__call__", None)  # noqa: B004
         yield _name_of(type(function))
         if isinstance(call, FunctionType):
-            yield from _describe(call, depth + 1)
+            yield from _pieces_of_function(call, depth + 1)
         return
     yield _name_of(function)
-    yield from _describe_code(function.__code__)
+    yield function.__code__
     for bound in _cells(function):
         if isinstance(bound, (FunctionType, MethodType, partial)):
-            yield from _describe(bound, depth + 1)
+            yield from _pieces_of_function(bound, depth + 1)
 
 
 def _describe_code(code: CodeType) -> Iterator[str]:

@@ -92,8 +92,9 @@ class NormalizingTool(Protocol):
     def normalize(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
         """Return the arguments as `bind` converts them, with all defaults, as JSON.
 
-        Everything that judges, shows or compares a call sees the result, and `bind` then gets it.
-        So `bind` has to return the same for the result as for `arguments`.
+        It may return the same object if nothing changes. Everything that judges, shows or compares
+        a call sees the result, and `bind` then gets it. So `bind` has to return the same for the
+        result as for `arguments`.
 
         Raises:
             InvalidToolInput: The arguments are not valid.
@@ -135,5 +136,7 @@ def normalize_arguments(tool: Tool, arguments: Mapping[str, JsonValue]) -> dict[
         normal = dict(arguments)
     else:
         normal = tool.normalize(arguments)
+    if normal is arguments:
+        return normal
     same = isinstance(arguments, dict) and to_json(normal) == to_json(arguments)
     return arguments if same else normal  # type: ignore[return-value]

@@ -32,7 +32,7 @@ from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._permissions import Policy, default_policy
 from agentkit_tools_core._contract._request import ToolInvocation
-from agentkit_tools_core._contract._revision import CheckedTools, tool_revision
+from agentkit_tools_core._contract._revision import CheckedTools
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
 from agentkit_tools_core._errors import UnstableArguments
@@ -181,7 +181,7 @@ class Executor:
         """
         try:
             tool = self.source.get(name)
-            return None if tool is None else tool_revision(tool)
+            return None if tool is None else self._checked.revision_of(tool)
         except Exception:
             return None
 
@@ -264,7 +264,7 @@ class Executor:
         tool = self._find(request)
         if isinstance(tool, ToolResult):
             return ToolOutcome(tool)
-        if revision is not None and tool_revision(tool) != revision:
+        if revision is not None and self._checked.revision_of(tool) != revision:
             return replaced_outcome(request)
 
         async def call(

@@ -201,12 +201,12 @@ class Hooks:
                 raise TypeError(f"a hook returned {kind}; return Block, ChangeInput or None")
         return call
 
-    async def around(
+    def around(
         self,
         call: ToolInvocation,
         facts: ToolFacts,
         run: Callable[[], Awaitable[ToolOutcome | Suspension]],
-    ) -> ToolOutcome | Suspension:
+    ) -> Awaitable[ToolOutcome | Suspension]:
         """Run a call within the context managers of all hooks; one that fails is an error result.
 
         Args:
@@ -214,8 +214,14 @@ class Hooks:
             facts: The tool, and which call made this one.
             run: Runs the call; raises nothing but a cancellation.
         """
-        if not self._around:
-            return await run()
+        return self._run_within(call, facts, run) if self._around else run()
+
+    async def _run_within(
+        self,
+        call: ToolInvocation,
+        facts: ToolFacts,
+        run: Callable[[], Awaitable[ToolOutcome | Suspension]],
+    ) -> ToolOutcome | Suspension:
         outcomes: list[ToolOutcome | Suspension] = []
         raised: list[BaseException] = []
         started = False

@@ -157,7 +157,10 @@ class Run:
             return self._failure_of(error, started=False)
         try:
             value = self._tool.invoke(arguments, self._context._for_run(self._request, self))
-            return _Pending(value) if isawaitable(value) else outcome_of(value, self._request)
+            # Most tools return text, and this is an expensive question to ask of it.
+            if type(value) is not str and isawaitable(value):
+                return _Pending(value)
+            return outcome_of(value, self._request)
         except BaseException as error:
             if (outcome := self._outcome_of_error(error)) is None:
                 raise

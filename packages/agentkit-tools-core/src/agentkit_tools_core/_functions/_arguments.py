@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
@@ -29,6 +30,8 @@ from agentkit_tools_core._functions._foreign_types import (
 from agentkit_tools_core._functions._signature import Parameter
 
 _NOTHING: Final = object()
+_SCALARS: Final = (str, int, float, bool)
+_MAX_INT: Final = 2**63
 _PLAIN: Final = (str, int, float, bool, NoneType, Any, list, dict)
 _PLAIN_CONTAINERS: Final = (list, dict, Union, UnionType)
 _FIELD_ERROR: Final = re.compile(r"Object (?P<what>missing required|contains unknown) field `(.+)`")
@@ -86,6 +89,9 @@ class Arguments:
             for name, value in self._defaults.items()
             if not self._reads_default(name, value)
         }
+        kinds = tuple(parameter.type for parameter in parameters)
+        are_scalars = all(kind in _SCALARS for kind in kinds) and not self._unreadable
+        self._scalars: tuple[Any, ...] | None = kinds if are_scalars else None
 
     def schema(self, descriptions: Mapping[str, str]) -> dict[str, JsonValue]:
         """Return the JSON Schema of all arguments: an object, with `$defs` at the top level.
@@ -127,6 +133,8 @@ class Arguments:
         Raises:
             InvalidToolInput: The arguments are not valid.
         """
+        if self._are_exact(arguments):
+            return dict(arguments)
         try:
             data = to_json(arguments)
         except (TypeError, ValueError) as error:
@@ -153,12 +161,15 @@ class Arguments:
         """Return the arguments as the function gets them: converted, with defaults, as JSON.
 
         They are in the order of the parameters, and decoding them gives the same values. A default
-        that JSON cannot express is left out.
+        that JSON cannot express is left out. Where nothing is to be converted, it is the same
+        object.
 
         Raises:
             InvalidToolInput: The arguments are not valid.
             UnstableArguments: Decoding the result gives other values.
         """
+        if isinstance(arguments, dict) and self._are_exact(arguments):
+            return arguments
         decoded = self.decode(arguments)
         normal: dict[str, JsonValue] = {}
         for name in self._names:
@@ -173,6 +184,20 @@ class Arguments:
         if not self._is_plain and not self._decodes_to(normal, decoded):
             raise UnstableArguments(self._tool, normal)
         return normal
+
+    def _are_exact(self, arguments: Mapping[str, JsonValue]) -> bool:
+        """Whether these are all arguments, in order, and each is a scalar of its type.
+
+        Most calls are such, and JSON would give the same values: they need no conversion.
+        """
+        if self._scalars is None or tuple(arguments) != self._names:
+            return False
+        for value, kind in zip(arguments.values(), self._scalars, strict=True):
+            if type(value) is not kind:
+                return False
+            if kind is not bool and not _CAN_BE_WRITTEN[kind](value):
+                return False
+        return True
 
     def _decodes_to(self, normal: dict[str, JsonValue], decoded: dict[str, Any]) -> bool:
         try:
@@ -212,6 +237,21 @@ class Arguments:
         if errors:
             raise validation_error(self._tool, errors, data)
         return decoded
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        return text.isascii() or text.encode() is not None
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+
+
+_CAN_BE_WRITTEN: Final[Mapping[type, Callable[[Any], bool]]] = {
+    str: _is_unicode,
+    int: lambda number: -_MAX_INT <= number < _MAX_INT,
+    float: math.isfinite,
+}
+"""Whether JSON can express a value of a type."""
 
 
 def _check_type(tool: str, parameter: Parameter) -> None:

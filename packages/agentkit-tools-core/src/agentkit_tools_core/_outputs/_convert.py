@@ -71,6 +71,8 @@ def outcome_of(value: object, request: ToolInvocation) -> ToolOutcome:
         UnwritableOutput: The value cannot be a tool's output; see the table above.
     """
     tool, stop, stop_unless_failed = request.name, False, False
+    if type(value) is str:  # most tools return text
+        return ToolOutcome(ToolResult(request.call_id, TextOutput(without_lone_surrogates(value))))
     if isinstance(value, ToolOutcome):
         stop, stop_unless_failed, value = value.stop, value.stop_unless_failed, value.result
     if isinstance(value, ToolResult):
