@@ -114,6 +114,15 @@ class ToolError(AgentkitError):
         """Data for people and logs; becomes `ToolResult.details`."""
 
 
+class PolicyFailed(ToolError):
+    """A policy raised an exception, so the call is denied."""
+
+    def __init__(self, error: Exception) -> None:
+        self.reason = f"the permission policy failed ({type(error).__name__})"
+        super().__init__(f"Permission denied: {self.reason}", failure=ToolFailure.PERMISSION_DENIED)
+        self.error = error
+
+
 class UnstableArguments(ToolError):
     """Arguments change each time they are converted, so what is judged would not be what runs.
 

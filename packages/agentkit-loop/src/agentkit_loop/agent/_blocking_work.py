@@ -98,6 +98,8 @@ class BlockingWork:
         open_requests = engine.state.pending_approvals
         request = next((other for other in requests if other in open_requests), None)
         if self._on_approval is not None and request is not None:
-            decision = decide_approval_blocking(self._on_approval, request)
+            decision = decide_approval_blocking(
+                self._on_approval, engine.hooks.hooks.report, request
+            )
             if request in engine.state.pending_approvals:
                 self._access.post(Resolve(request.id, decision, request.call.id))

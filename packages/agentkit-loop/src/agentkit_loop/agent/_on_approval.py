@@ -20,11 +20,17 @@ OnApproval = Callable[
 ]
 """Answers an approval request, on the thread of the run; an async one needs an event loop.
 
-If it raises, or returns anything else, the call is denied."""
+If it raises, or returns anything else, the call is denied; hooks see why in `on_error`."""
 
 
-async def decide_approval(on_approval: OnApproval, request: ApprovalRequest) -> ApprovalDecision:
-    """Ask the host about an approval; an `Exception` of the host denies it."""
+Report = Callable[[Exception, str], None]
+"""Is given an exception of the host, and what raised it; see `ToolHook.on_error`."""
+
+
+async def decide_approval(
+    on_approval: OnApproval, report: Report, request: ApprovalRequest
+) -> ApprovalDecision:
+    """Ask the host about an approval; an `Exception` of the host denies it, and is reported."""
     try:
         answer = await await_if_needed(on_approval(request))
         if isinstance(answer, bool):
@@ -39,10 +45,13 @@ async def decide_approval(on_approval: OnApproval, request: ApprovalRequest) -> 
     except NeedsEventLoop:
         raise
     except Exception as error:
+        report(error, "`on_approval`")
         return _deny_after(error, request)
 
 
-def decide_approval_blocking(on_approval: OnApproval, request: ApprovalRequest) -> ApprovalDecision:
+def decide_approval_blocking(
+    on_approval: OnApproval, report: Report, request: ApprovalRequest
+) -> ApprovalDecision:
     """Ask the host about an approval, without an event loop.
 
     Raises:
@@ -52,7 +61,7 @@ def decide_approval_blocking(on_approval: OnApproval, request: ApprovalRequest) 
     def ask(request: ApprovalRequest) -> Any:
         return require_no_awaitable(on_approval(request), "`on_approval`")
 
-    return run_at_once(decide_approval(ask, request))
+    return run_at_once(decide_approval(ask, report, request))
 
 
 def _deny_after(error: Exception, request: ApprovalRequest) -> ApprovalDecision:

@@ -66,7 +66,7 @@ class SessionWork:
             if on_approval is None or not _is_async(on_approval):
                 yield
                 return
-            self._driver.ask_while_running(partial(decide_approval, on_approval))
+            self._driver.ask_while_running(partial(decide_approval, on_approval, self._report))
             try:
                 yield
             finally:
@@ -115,6 +115,9 @@ class SessionWork:
                 assert_never(decision)
         return None
 
+    def _report(self, error: Exception, where: str) -> None:
+        self._driver.engine.hooks.hooks.report(error, where)
+
     async def _ask_host(self, requests: tuple[ApprovalRequest, ...]) -> None:
         driver, state = self._driver, self._driver.engine.state
         if driver.asks_while_running:
@@ -125,7 +128,7 @@ class SessionWork:
             return
         try:
             decision = await driver.wait_for_approval(
-                request, decide_approval(self._on_approval, request)
+                request, decide_approval(self._on_approval, self._report, request)
             )
             await driver.cancellation.raise_if_requested()
         except BaseException as error:

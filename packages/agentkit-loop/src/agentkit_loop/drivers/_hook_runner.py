@@ -125,7 +125,7 @@ class HookRunner:
         match effect:
             case RunMutators():
                 items, facts = state.transcript.items, RunFacts.of(state)
-                return await mutate(self._mutators, items, effect, facts)
+                return await mutate(self._mutators, items, effect, facts, self.hooks.report)
             case Prepare():
                 return await self._prepare_with_hooks(effect, state, executor)
             case CheckFinish():
@@ -144,7 +144,7 @@ class HookRunner:
         except Exception as error:
             failure = ProviderFailure(
                 kind=FailureKind.PROTOCOL,
-                message=_error_text("a hook after the response", error),
+                message=self._report("a hook after the response", error),
                 retryable=False,
             )
             failed = replace(answer.response, failure=failure)
@@ -160,7 +160,7 @@ class HookRunner:
             request = _build_request(state, executor)
             outcome = await self.hooks.before_request(request, RunFacts.of(state))
         except Exception as error:
-            return Prepared(effect.id, error=_error_text("a hook before the request", error))
+            return Prepared(effect.id, error=self._report("a hook before the request", error))
         if isinstance(outcome, EndTurn):
             return Prepared(effect.id, stop=True)
         self._request = outcome
@@ -180,8 +180,12 @@ class HookRunner:
         try:
             return FinishChecked(effect.id, await self.hooks.before_finish(answer, facts))
         except Exception as error:
-            text = _error_text("a hook before the end of the turn", error)
+            text = self._report("a hook before the end of the turn", error)
             return FinishChecked(effect.id, error=text)
+
+    def _report(self, where: str, error: Exception) -> str:
+        self.hooks.report(error, where)
+        return f"{where} failed: {type(error).__name__}: {error}"
 
     def _digests_of(self, request: ModelRequest) -> dict[str, str]:
         # The executor returns the same specs until something changes, and digests are costly.
@@ -192,7 +196,3 @@ class HookRunner:
 
 def _build_request(state: State, executor: Executor) -> ModelRequest:
     return model_request(state, executor.specs(state.added_tools))
-
-
-def _error_text(where: str, error: Exception) -> str:
-    return f"{where} failed: {type(error).__name__}: {error}"

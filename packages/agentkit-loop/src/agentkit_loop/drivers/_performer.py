@@ -160,6 +160,7 @@ class Performer:
         except Exception as error:
             reading.has_failed = True
             reading.fold.feed((failed_response(error),))
+            engine.hooks.hooks.report(error, "the model")
         self.reading = None
         await _close_stream(reading)
         answer = end_of_response(engine, reading)

@@ -4,6 +4,7 @@
     after_response   sees the response; may change it, or reject it
     before_finish    sees that the turn would end; may give the model more to do
     before_tool, after_tool   see a tool call; may block it, or change its arguments or its result
+    on_error         sees each exception of the host's code that becomes a result or an end
 
 Each may be a plain function or async; async hooks need an event loop. Hooks run in the order in
 which they were given, each on what the one before it returned. An exception of a hook ends the
@@ -17,6 +18,7 @@ from typing import Any
 
 from agentkit_core import Item, ItemKind, ModelRequest, ModelResponse, SessionId, TurnId, Usage
 from agentkit_core.values import Record
+from agentkit_loop._log import logger
 from agentkit_loop.kernel._state import State
 from agentkit_tools_core import ToolHook
 from agentkit_tools_core.sync import await_if_needed
@@ -128,6 +130,7 @@ class Hooks:
         request: The `before_request` methods that hooks override, in order.
         response: The `after_response` methods that hooks override, in order.
         finish: The `before_finish` methods that hooks override, in order.
+        error: The `on_error` methods that hooks override, in order.
     """
 
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
@@ -135,6 +138,7 @@ class Hooks:
         self.request = _overridden(self.all, "before_request")
         self.response = _overridden(self.all, "after_response")
         self.finish = _overridden(self.all, "before_finish")
+        self.error = _overridden(self.all, "on_error")
 
     def with_first(self, hook: Hook) -> Hooks:
         """Return these hooks and one more that is called before all others."""
@@ -143,6 +147,14 @@ class Hooks:
     def with_last(self, hook: Hook) -> Hooks:
         """Return these hooks and one more that is called after all others."""
         return Hooks((*self.all, hook))
+
+    def report(self, error: Exception, where: str) -> None:
+        """Show an exception of the host's code to the hooks; one that fails is logged."""
+        for hook in self.error:
+            try:
+                hook(error, where)
+            except Exception as failure:
+                logger().error("`on_error` of a hook failed", exc_info=failure)
 
     async def before_request(
         self, request: ModelRequest, facts: RunFacts

@@ -39,9 +39,16 @@ changes nothing either, and ends the turn unless `LoopConfig.on_mutator_error` s
 
 
 async def mutate(
-    mutators: Iterable[Mutator], items: tuple[Item, ...], effect: RunMutators, facts: RunFacts
+    mutators: Iterable[Mutator],
+    items: tuple[Item, ...],
+    effect: RunMutators,
+    facts: RunFacts,
+    report: Callable[[Exception, str], None],
 ) -> MutatorsDone:
-    """Run all mutators, one after another; an `Exception` of one becomes an error answer."""
+    """Run all mutators, one after another.
+
+    An `Exception` of one becomes an error answer, and is given to `report`.
+    """
     mutation, names = Mutation(effect.point, facts), list[str]()
     for mutator in mutators:
         try:
@@ -53,6 +60,7 @@ async def mutate(
                         f"it returned {item!r} among the items; a transcript contains only `Item`s"
                     )
         except Exception as error:
+            report(error, f"mutator {_name_of(mutator)}")
             text = f"mutator {_name_of(mutator)} failed: {type(error).__name__}: {error}"
             return MutatorsDone(effect.id, error=text)
         if new_items is not None and new_items != items:

@@ -15,6 +15,7 @@ from msgspec import field
 from agentkit_core import MetadataMap, ToolSpec
 from agentkit_core.values import Record
 from agentkit_tools_core._contract._request import ToolInvocation
+from agentkit_tools_core._errors import PolicyFailed
 from agentkit_tools_core.sync import NeedsEventLoop, require_no_awaitable
 
 
@@ -121,11 +122,24 @@ def evaluate_policy(policy: Policy, request: PermissionRequest, facts: PolicyFac
         NeedsEventLoop: The policy is async; nobody awaits it.
     """
     try:
+        return ask_policy(policy, request, facts)
+    except PolicyFailed as failed:
+        return Deny(failed.reason, "policy_failed")
+
+
+def ask_policy(policy: Policy, request: PermissionRequest, facts: PolicyFacts) -> Decision:
+    """Return the decision of a policy; see `evaluate_policy`.
+
+    Raises:
+        PolicyFailed: The policy raised, or returned something else than a decision.
+        NeedsEventLoop: The policy is async; nobody awaits it.
+    """
+    try:
         decision = _check_decision(policy(request, facts))
     except NeedsEventLoop:
         raise
     except Exception as error:
-        return Deny(f"the permission policy failed ({type(error).__name__})", "policy_failed")
+        raise PolicyFailed(error) from error
     return default_policy(request, facts) if decision is None else decision
 
 

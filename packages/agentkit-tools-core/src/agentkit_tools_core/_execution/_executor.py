@@ -35,7 +35,6 @@ from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._revision import CheckedTools
 from agentkit_tools_core._contract._suspension import Suspension
 from agentkit_tools_core._contract._tool import Tool
-from agentkit_tools_core._errors import UnstableArguments
 from agentkit_tools_core._execution._error_results import (
     failed_result,
     not_found_result,
@@ -239,13 +238,13 @@ class Executor:
                     return Refused(denied_result(call, outcome.reason or _BLOCKED), outcome.stop)
                 call = outcome
             verdict = check_permissions(self.policy, tool, call, granted)
-        except UnstableArguments as error:
-            # What nobody judges may run all the same; the tool converts the arguments itself.
-            if not self._hooks and is_unjudged(tool, replace(request, input=error.input)):
-                return _ALLOWED
-            return Refused(failed_result(request, error, started=False))
         except Exception as error:
-            return Refused(failed_result(request, error, started=False))
+            # What nobody judges may run all the same; the tool converts the arguments itself.
+            if not self._hooks and is_unjudged(tool, request, error):
+                return _ALLOWED
+            facts = ToolFacts(tool.spec, parent)
+            failed = await self._hooks.after_failed_check(request, error, facts, in_loop=in_loop)
+            return Refused(failed.result, failed.stop)
         new_input = None if call.input is request.input else call.input
         if isinstance(verdict, NeedsApproval):
             return replace(verdict, input=new_input)
@@ -299,9 +298,9 @@ class Executor:
         outcome = await self._hooks.around(request, facts, run.run)
         if isinstance(outcome, Suspension):
             return outcome
-        if self._hooks and outcome.result.started:
+        if self._hooks or run.error is not None:
             facts = replace(facts, error=run.error)
-            outcome = await self._hooks.after(request, outcome, facts, in_loop=in_loop)
+            outcome = await self._hooks.after_run(request, outcome, facts, in_loop=in_loop)
         return self.output_limits.apply(outcome, tool.spec, request)
 
     async def _check_child(
@@ -344,6 +343,7 @@ class Executor:
         try:
             return self.source.get(request.name) or not_found_result(request, self.source.specs())
         except Exception as error:
+            self._hooks.report(error, f"the source of {request.name!r}")
             return failed_result(request, error, started=False)
 
 

@@ -15,7 +15,9 @@ from agentkit_core.values import Record
 from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._suspension import Suspension
+from agentkit_tools_core._errors import InvalidToolInput, PolicyFailed
 from agentkit_tools_core._execution._error_results import failed_result
+from agentkit_tools_core._log import logger
 from agentkit_tools_core._outputs._convert import outcome_of
 from agentkit_tools_core.sync import require_no_awaitable
 
@@ -49,8 +51,9 @@ class ToolFacts(Record, frozen=True):
         spec: The spec of the tool, with its annotations.
         parent: The id of the call whose tool made this call; None if the model made it.
         stop: After the call: whether the turn should end with it; before it always false.
-        error: After the call: the exception that made it fail, with its traceback and its cause;
-            None if the tool raised none, and before the call.
+        error: After the call: the exception that made it fail, with its traceback and its cause:
+            of the tool, of what checks its calls, or of an earlier hook. None if there was none,
+            and before the call.
     """
 
     spec: ToolSpec
@@ -100,8 +103,10 @@ class ToolHook:
     ) -> ToolResult | ToolOutcome | Awaitable[ToolResult | ToolOutcome | None] | None:
         """Read or replace the result of a call that ran, successfully or not.
 
-        Called once, before the output limits apply. It is not called for calls that were refused,
-        and not when a call suspends.
+        Called once, before the output limits apply. It is not called when a call suspends, and
+        of the calls that did not run only for those whose check raised an exception: a function
+        that says what permissions the call needs, a policy, a hook. `facts.error` has it, and
+        `result.started` is False.
 
         Args:
             call: The call, with the arguments that it ran with.
@@ -138,6 +143,17 @@ class ToolHook:
         """
         return None
 
+    def on_error(self, error: BaseException, where: str) -> None:
+        """Look at an exception of the host's code that is about to become something else.
+
+        The run goes on, or ends, with an error result, a denied call or a turn that ended as an
+        error, which have only its text. What this method raises is logged.
+
+        Args:
+            error: The exception, with its traceback and its cause.
+            where: What raised it, for people: `the tool 'pay'`.
+        """
+
 
 class Hooks:
     """Hooks in their order; methods that are not overridden are skipped."""
@@ -160,6 +176,9 @@ class Hooks:
 
         self._around = [
             hook.around_tool for hook in hooks if _overrides(hook.around_tool, ToolHook.around_tool)
+        ]
+        self._on_error = [
+            hook.on_error for hook in hooks if _overrides(hook.on_error, ToolHook.on_error)
         ]
 
     def __bool__(self) -> bool:
@@ -238,11 +257,50 @@ class Hooks:
                     raised.append(error)
                     raise
         except Exception as error:
+            self.report(error, f"a hook around {call.name!r}")
             return ToolOutcome(failed_result(call, error, started=started))
         if not outcomes:
             # A context manager has swallowed a cancellation, which counts all the same.
             raise raised[0]
         return outcomes[0]
+
+    async def after_failed_check(
+        self, call: ToolInvocation, error: Exception, facts: ToolFacts, *, in_loop: bool
+    ) -> ToolOutcome:
+        """Call the hooks after a check that raised, and return the outcome: the call does not run.
+
+        Raises:
+            NeedsEventLoop: A hook is async, and there is no event loop.
+        """
+        outcome = ToolOutcome(failed_result(call, error, started=False))
+        if isinstance(error, InvalidToolInput):
+            return outcome  # a mistake of the model
+        if isinstance(error, PolicyFailed):
+            error = error.error
+        self.report(error, f"the check of {call.name!r}")
+        return await self.after(call, outcome, replace(facts, error=error), in_loop=in_loop)
+
+    async def after_run(
+        self, call: ToolInvocation, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool
+    ) -> ToolOutcome:
+        """Report what the tool raised, call the hooks after it if it ran, and return the outcome.
+
+        Raises:
+            NeedsEventLoop: A hook is async, and there is no event loop.
+        """
+        if facts.error is not None:
+            self.report(facts.error, f"the tool {call.name!r}")
+        if not outcome.result.started:
+            return outcome
+        return await self.after(call, outcome, facts, in_loop=in_loop)
+
+    def report(self, error: BaseException, where: str) -> None:
+        """Show an exception to the hooks; one that fails is logged."""
+        for on_error in self._on_error:
+            try:
+                on_error(error, where)
+            except Exception as failure:
+                logger().error("`on_error` of a hook failed", exc_info=failure)
 
     async def after(
         self, call: ToolInvocation, outcome: ToolOutcome, facts: ToolFacts, *, in_loop: bool
@@ -268,7 +326,9 @@ class Hooks:
                     )
                 outcome = outcome_of(answer, call)
             except Exception as error:
-                failed = failed_result(call, error, started=True)
+                failed = failed_result(call, error, started=original.started)
+                self.report(error, f"a hook after {call.name!r}")
+                facts = replace(facts, error=error)
                 outcome = ToolOutcome(replace(failed, usage=outcome.result.usage))
             result = replace(outcome.result, added_tools=original.added_tools)
             outcome = replace(outcome, result=result)

@@ -21,11 +21,12 @@ from agentkit_tools_core._contract._permissions import (
     PermissionRequest,
     Policy,
     PolicyFacts,
-    evaluate_policy,
+    ask_policy,
     tool_kind,
 )
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._contract._tool import Tool, normalize_arguments
+from agentkit_tools_core._errors import UnstableArguments
 
 _SUMMARY_LENGTH: Final = 4_000
 """How many characters of the arguments a summary shows; it says how many are missing."""
@@ -84,12 +85,12 @@ def bound_call(tool: Tool, request: ToolInvocation) -> ToolInvocation:
     return request if normal is request.input else replace(request, input=normal)
 
 
-def is_unjudged(tool: Tool, call: ToolInvocation) -> bool:
-    """Whether a call needs no permission."""
-    if tool.spec.annotations.needs_approval:
+def is_unjudged(tool: Tool, call: ToolInvocation, error: Exception) -> bool:
+    """Whether a check failed only at unstable arguments of a call that needs no permission."""
+    if not isinstance(error, UnstableArguments) or tool.spec.annotations.needs_approval:
         return False
     try:
-        return not tool.permissions(call)
+        return not tool.permissions(replace(call, input=error.input))
     except Exception:
         return False
 
@@ -106,6 +107,7 @@ def check_permissions(
         granted: The ids of the approvals that were granted for the call.
 
     Raises:
+        PolicyFailed: The policy failed, so the call is denied.
         Exception: The tool's `permissions` raised it.
     """
     spec = tool.spec
@@ -117,7 +119,7 @@ def check_permissions(
     facts = PolicyFacts(spec, request)
     missing: dict[ApprovalId, ApprovalRequest] = {}
     for permission in permissions:
-        decision = evaluate_policy(policy, permission, facts)
+        decision = ask_policy(policy, permission, facts)
         if isinstance(decision, Deny):
             return Refused(denied_result(request, f"Permission denied: {decision.reason}"))
         if isinstance(decision, Ask):
