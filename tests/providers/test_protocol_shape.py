@@ -73,7 +73,7 @@ def test_classes_are_named_for_their_protocol(protocol: str) -> None:
 
     assert issubclass(projection, VendorProjection)
     assert projection.api == protocol == module(protocol, "_metadata_keys").API
-    assert type(projection().encoder()) is encoder
+    assert type(projection()._encoder()) is encoder
     assert type(projection().decoder(ModelRequest(model="m"))) is decoder
     assert issubclass(decoder, BodyDecoder)
     assert parameters(encoder) == ["target_of", "quirks"]

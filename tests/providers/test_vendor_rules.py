@@ -80,7 +80,7 @@ SCHEMAS: list[dict[str, JsonValue]] = [
 tools = st.lists(
     st.builds(
         ToolSpec,
-        st.sampled_from("abcd"),
+        st.sampled_from(["a", "b", "b.c", "b:c", "3d", "d" * 65]),
         st.just("Does something."),
         st.sampled_from(SCHEMAS),
         strict=st.sampled_from([None, True]),
@@ -216,6 +216,9 @@ SPOILED: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("anthropic", "m", {"tools": [{"name": "a", "input_schema": {"oneOf": []}}]}),
         ("anthropic", "m", {"tools": [{"name": "a", "input_schema": {
             "type": "object", "properties": {"$x": {}}}}]}),
+        ("anthropic", "m", {"tools": [{"name": "a.b"}]}),
+        ("anthropic", "m", {"tools": [{"name": "a"}, {"name": "a"}]}),
+        ("anthropic", "m", {"tools": [{"name": "a"}], "tool_choice": {"name": "b"}}),
         ("anthropic", "m", {"tools": [{"defer_loading": True, "cache_control": {}}]}),
         ("anthropic", "m", {"thinking": {"type": "enabled", "budget_tokens": 5}, "max_tokens": 9}),
         ("anthropic", "m", {"output_config": {"format": {"schema": {"type": "object"}}}}),
@@ -241,6 +244,7 @@ SPOILED: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "google_generate": [
         ("google", "gemini-2.5-pro", {"tools": [], "generationConfig": {"responseMimeType": "x"}}),
         ("google", "m", {"contents": [{"role": "user"}, {"role": "model"}]}),
+        ("google", "m", {"tools": [{"functionDeclarations": [{"name": "3d"}]}]}),
     ],
 }  # fmt: skip
 PLAIN: dict[str, dict[str, Any]] = {

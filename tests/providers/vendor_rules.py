@@ -117,6 +117,25 @@ def tools_are_not_an_empty_list(asked: Asked) -> Iterator[str]:
         yield "tool_choice without tools"
 
 
+def tools_have_names(asked: Asked) -> Iterator[str]:
+    """OpenAI, Anthropic: "should match pattern '^[a-zA-Z0-9_-]{1,64}$'"; Google: its own."""
+    pattern = r"[a-zA-Z0-9_-]{1,64}"
+    declared = asked.body.get("tools", [])
+    if any("functionDeclarations" in tool for tool in declared):
+        declared = [entry for tool in declared for entry in tool.get("functionDeclarations", ())]
+        pattern = r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"
+    names = [tool.get("function", tool).get("name", "a") for tool in declared]
+    for name in names:
+        if not re.fullmatch(pattern, name):
+            yield f"a tool is called {name!r}"
+    if len(names) != len(set(names)):
+        yield f"two tools have one name: {names}"
+    choice = asked.body.get("tool_choice")
+    forced = choice.get("function", choice).get("name") if isinstance(choice, dict) else None
+    if forced is not None and forced not in names:
+        yield f"a call of {forced!r} is required, which is not offered"
+
+
 # Messages.
 
 
@@ -447,18 +466,22 @@ def generate_turns(asked: Asked) -> Iterator[str]:
 
 CHECKS: Final[dict[str, tuple[Check, ...]]] = {
     "anthropic_messages": (
-        images_are_what_they_say, tools_are_not_an_empty_list, messages_tools, messages_thinking,
+        images_are_what_they_say, tools_are_not_an_empty_list, tools_have_names, messages_tools,
+        messages_thinking,
         messages_end, messages_turns, messages_options, messages_answer, messages_marks,
     ),
     "openai_chat": (
-        images_are_what_they_say, tools_are_not_an_empty_list, chat_reasoning, chat_forced_calls,
+        images_are_what_they_say, tools_are_not_an_empty_list, tools_have_names, chat_reasoning,
+        chat_forced_calls,
         chat_reasoning_content, chat_options, chat_tools, chat_documents, chat_turns, chat_marks,
     ),
     "openai_responses": (
-        images_are_what_they_say, tools_are_not_an_empty_list, responses_options, responses_tools,
+        images_are_what_they_say, tools_are_not_an_empty_list, tools_have_names, responses_options,
+        responses_tools,
     ),
     "google_generate": (
-        images_are_what_they_say, tools_are_not_an_empty_list, generate_options, generate_tools,
+        images_are_what_they_say, tools_are_not_an_empty_list, tools_have_names, generate_options,
+        generate_tools,
         generate_turns,
     ),
 }  # fmt: skip

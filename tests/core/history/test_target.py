@@ -16,6 +16,7 @@ NINE = IdRule(characters="A-Za-z0-9", exact_length=9)
         (ANY, ["a.b", "é", "x" * 900], ["", "\ud800", "a\udc00"]),
         (NINE, ["abcDEF123"], ["", "abc", "abcDEF12_", "x" * 10]),
         (IdRule(characters=None, max_length=3), ["é.c"], ["abcd"]),
+        (IdRule(first_characters="A-Za-z_"), ["a-1", "_", "Z9"], ["1a", "-a", "", "a.b"]),
     ],
 )  # fmt: skip
 def test_a_rule_accepts_by_characters_and_length(

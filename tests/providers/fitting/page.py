@@ -69,6 +69,9 @@ assert [change.what for change in request_changes(response.item.metadata)] == [
 
 These hold in all protocols:
 
+- A tool or an argument whose name the vendor refuses is sent under another name, in the tools, the
+  history and a forced call. The calls of the answer have the names of the request
+  (`macro-inc/macro#5921`, `decocms/studio#6874`, `google-gemini/gemini-cli#7869`).
 - An image is sent with the type of its bytes. What is no image, or is of a type that the model does
   not read, is left out, and a text in its place tells the model.
 - Where a model does not go on from the assistant's words at the end of a history, a user message

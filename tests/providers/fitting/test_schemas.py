@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentkit_core import (
+    Item,
     JsonFormat,
     JsonSchemaFormat,
     JsonValue,
@@ -16,7 +17,7 @@ from agentkit_core import (
     UnsupportedContent,
 )
 from agentkit_providers._protocol_kit._closed_schemas import Size, closed_schema
-from providers.fitting.asking import TOOL, send
+from providers.fitting.asking import CALL, RESULT, TOOL, send
 
 Schema = dict[str, JsonValue]
 MODELS = (
@@ -108,6 +109,16 @@ def test_vp04_a_tool_that_cannot_be_offered_is_left_out_and_noted(model: str, sc
     assert "the tool 'odd'" in sent.changes
     with pytest.raises(UnsupportedContent, match="odd"):
         send(model, tools=[ToolSpec("odd", "", schema), TOOL], tool_choice=NamedTool("odd"))
+
+
+@pytest.mark.parametrize("model", ["anthropic:claude-opus-4-8", "litellm:claude-sonnet-4-5"])
+def test_vp04_tools_of_the_history_take_the_place_of_tools_that_are_left_out(model: str) -> None:
+    foreign: Any = {"type": "string"}
+    items = (Item.user("hi"), CALL, RESULT)
+    quirks = {"tools_with_history": True} if model.startswith("anthropic") else None
+    sent = send(model, *items, tools=[ToolSpec("odd", "", foreign)], quirks=quirks)
+
+    assert list(schemas_of(sent.body)) == ["get_weather"]
 
 
 def test_vp04_schemas_that_a_vendor_takes_stay_as_they_are() -> None:

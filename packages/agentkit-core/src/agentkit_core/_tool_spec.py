@@ -38,7 +38,9 @@ class ToolSpec(Settings, frozen=True, omit_defaults=True):
     """A tool as it is described to a model: its name, its purpose and its arguments.
 
     Attributes:
-        name: 1 to 64 characters of `A-Za-z0-9_-`, unique among the tools of a request.
+        name: 1 to 64 characters of `A-Za-z0-9_-`, unique among the tools of a request. What a
+            vendor refuses, of these or of other names, the projections of agentkit-providers
+            replace in requests and restore in answers.
         description: What the tool does and when to use it, for the model; may be empty.
         input_schema: The JSON Schema of the arguments, of type object.
         output_schema: The JSON Schema of the result, for hosts; it is never sent to a model. None

@@ -6,8 +6,6 @@ as a shorter one. Providers cache by prefix.
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -15,13 +13,10 @@ from msgspec.structs import replace
 from agentkit_core._history._target import IdRule
 from agentkit_core._ids import ToolCallId
 from agentkit_core._item import Item, ItemKind, has_calls, with_parts
-from agentkit_core._json import without_lone_surrogates
 from agentkit_core._part import Part, ToolCall, ToolResult
 
 ANY_ID: Final = IdRule(characters=None, max_length=None)
 """Accepts every id that is not empty."""
-
-_HASH_LENGTH: Final = 8
 
 
 class CallIds:
@@ -70,66 +65,22 @@ class CallIds:
             return part
         call_id, name = self._next(part.id), part.name
         if self._names is not None and not self._names.accepts(name):
-            name = fit(name or "unknown_tool", self._names)
+            name = self._names.fit(name or "unknown_tool")
         if call_id == part.id and name == part.name:
             return part
         return replace(part, id=call_id, name=name)
 
     def _accept(self, call_id: ToolCallId) -> ToolCallId:
         accepted = self._rule.accepts(call_id)
-        return call_id if accepted else ToolCallId(fit(call_id, self._rule))
+        return call_id if accepted else ToolCallId(self._rule.fit(call_id))
 
     def _next(self, call_id: ToolCallId) -> ToolCallId:
         new_id = self._accept(call_id)
         while new_id in self._used:
             repeats = self._repeats[call_id] = self._repeats.get(call_id, 0) + 1
-            new_id = ToolCallId(fit(f"{call_id}#{repeats}", self._rule, hashed=True))
+            new_id = ToolCallId(self._rule.fit(f"{call_id}#{repeats}", hashed=True))
         self._used.add(new_id)
         return new_id
-
-
-def fit(name: str, rule: IdRule, *, hashed: bool = False) -> str:
-    """Return an id that a rule accepts, made from any id.
-
-    Args:
-        name: The original id; empty gives `call`.
-        rule: What is accepted; at least the hexadecimal digits.
-        hashed: Whether to append a hash of `name`, so that different names give different ids. It
-            is always appended where the name is shortened.
-    """
-    clean = without_lone_surrogates(name) or "call"
-    if rule.characters is not None:
-        clean = _others(rule.characters).sub(_substitute(rule.characters), clean)
-    if rule.exact_length is not None:
-        if len(clean) == rule.exact_length and not hashed:
-            return clean
-        return _hash(name)[: rule.exact_length]
-    if clean and not hashed and (rule.max_length is None or len(clean) <= rule.max_length):
-        return clean
-    tail = "_" * rule.accepts("_") + _hash(name)[:_HASH_LENGTH]
-    if rule.max_length is None:
-        return clean + tail
-    if rule.max_length <= len(tail):
-        return _hash(name)[: rule.max_length]
-    return clean[: rule.max_length - len(tail)] + tail
-
-
-def _hash(name: str) -> str:
-    # Imported late, because it loads OpenSSL, and most ids need no change.
-    from hashlib import sha256
-
-    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@lru_cache(maxsize=64)
-def _others(characters: str) -> re.Pattern[str]:
-    return re.compile(f"[^{characters}]")
-
-
-@lru_cache(maxsize=64)
-def _substitute(characters: str) -> str:
-    """The replacement of a rejected character: an underscore if that is accepted, else nothing."""
-    return "_" if re.fullmatch(f"[{characters}]", "_") else ""
 
 
 def _with_call_id(result: ToolResult, call_id: ToolCallId) -> ToolResult:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
 from agentkit_core._data_ref import Modality
 from agentkit_core._item import ItemKind
 from agentkit_core._json import without_lone_surrogates
 from agentkit_core.settings import Settings
 from agentkit_core.values import StringEnum
+
+_HASH_LENGTH: Final = 8
 
 
 class IdRule(Settings, frozen=True, kw_only=True, omit_defaults=True):
@@ -24,11 +27,14 @@ class IdRule(Settings, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         characters: The allowed characters, as the inside of a regular expression's character class;
             `0-9a-f` must be included. None allows any character.
+        first_characters: What the first character must be, in the same form; `_` must be included.
+            None allows all of `characters`.
         max_length: The greatest length; None means no limit.
         exact_length: The only length that is accepted; None means that `max_length` applies.
     """
 
     characters: str | None = "A-Za-z0-9_-"
+    first_characters: str | None = None
     max_length: int | None = 64
     exact_length: int | None = None
 
@@ -41,12 +47,62 @@ class IdRule(Settings, frozen=True, kw_only=True, omit_defaults=True):
                 return False
         elif self.max_length is not None and len(call_id) > self.max_length:
             return False
+        if self.first_characters is not None and not self._accepts_first(call_id[0]):
+            return False
         return self.characters is None or _whole(self.characters).fullmatch(call_id) is not None
+
+    def fit(self, name: str, *, hashed: bool = False) -> str:
+        """Return an id that the rule accepts, made from any id.
+
+        Args:
+            name: The original id; empty gives `call`.
+            hashed: Whether to append a hash of `name`, so that different names give different ids.
+                It is always appended where the name is shortened.
+        """
+        clean = without_lone_surrogates(name) or "call"
+        if self.characters is not None:
+            clean = _others(self.characters).sub(_substitute(self.characters), clean)
+        if self.first_characters is not None and clean and not self._accepts_first(clean[0]):
+            clean = f"_{clean}"
+        if self.exact_length is not None:
+            if len(clean) == self.exact_length and not hashed:
+                return clean
+            return _hash(name)[: self.exact_length]
+        if clean and not hashed and (self.max_length is None or len(clean) <= self.max_length):
+            return clean
+        tail = "_" * self.accepts("_") + _hash(name)[:_HASH_LENGTH]
+        if self.max_length is None:
+            return clean + tail
+        if self.max_length <= len(tail):
+            return _hash(name)[: self.max_length]
+        return clean[: self.max_length - len(tail)] + tail
+
+    def _accepts_first(self, character: str) -> bool:
+        first = self.first_characters
+        return first is None or _whole(first).fullmatch(character) is not None
+
+
+def _hash(name: str) -> str:
+    # Imported late, because it loads OpenSSL, and most ids need no change.
+    from hashlib import sha256
+
+    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=64)
 def _whole(characters: str) -> re.Pattern[str]:
     return re.compile(f"[{characters}]+")
+
+
+@lru_cache(maxsize=64)
+def _others(characters: str) -> re.Pattern[str]:
+    return re.compile(f"[^{characters}]")
+
+
+@lru_cache(maxsize=64)
+def _substitute(characters: str) -> str:
+    """The replacement of a rejected character: an underscore if that is accepted, else nothing."""
+    return "_" if re.fullmatch(f"[{characters}]", "_") else ""
 
 
 class ReasoningRule(StringEnum):

@@ -35,7 +35,6 @@ class ModelTraits(Struct, frozen=True, kw_only=True):
         thinks: Whether it thinks where the request does not say so.
         can_stop_thinking: Whether thinking can be turned off.
         strict_tools: Whether tools may be strict.
-        property_names: A regular expression for the names of arguments; None for any names.
         typed_schemas: Whether each schema in a tool's schema must name its type.
         tools_of_history: Whether tools must be sent where the history has calls.
         strict_answers: Whether an answer may have to follow a schema exactly.
@@ -59,7 +58,6 @@ class ModelTraits(Struct, frozen=True, kw_only=True):
     thinks: bool = False
     can_stop_thinking: bool = True
     strict_tools: bool = True
-    property_names: str | None = None
     typed_schemas: bool = False
     tools_of_history: bool = False
     strict_answers: bool = True

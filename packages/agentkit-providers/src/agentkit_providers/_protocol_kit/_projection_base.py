@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from operator import is_
 from typing import Any, ClassVar, Generic, TypeVar
 
-from agentkit_core import MetadataMap, ModelRequest, ProviderFailure
-from agentkit_core.provider import RequestEncoder, ResponseDecoder, Target, WireRequest
+from agentkit_core import MetadataMap, ModelRequest, ProviderFailure, ToolSpec
+from agentkit_core.provider import (
+    IdRule,
+    RequestEncoder,
+    ResponseDecoder,
+    Target,
+    WireRequest,
+)
+from agentkit_providers._protocol_kit._naming import NamingDecoder, NamingEncoder
+from agentkit_providers._protocol_kit._wire_names import WireNames, wire_names
 from agentkit_providers.failures._classify import classify_http
 
 Q = TypeVar("Q")
@@ -21,26 +30,58 @@ class VendorProjection(ABC, Generic[Q]):
         quirks: How the vendor differs from the protocol's defaults.
     """
 
-    __slots__ = ("__weakref__", "provider", "quirks")
+    __slots__ = ("__weakref__", "_last_names", "provider", "quirks")
 
     api: ClassVar[str]
     """The protocol's name."""
+    tool_names: ClassVar[IdRule] = IdRule()
+    """The names of tools that the protocol takes; others are renamed, and restored in answers."""
 
     def __init__(self, provider: str, quirks: Q) -> None:
         self.provider = provider
         self.quirks = quirks
+        # Of the last request: its model, its tools, and how they are named.
+        self._last_names: tuple[str, tuple[ToolSpec, ...], WireNames | None] = ("", (), None)
 
     @abstractmethod
     def target(self, model: str) -> Target:
         """Say what the vendor's model can be sent."""
 
-    @abstractmethod
-    def encoder(self) -> RequestEncoder:
-        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+    def argument_names(self, model: str) -> IdRule | None:
+        """The names of arguments that a model takes, as for `tool_names`; None for any."""
+        return None
 
     @abstractmethod
+    def _encoder(self) -> RequestEncoder:
+        """Make an encoder for requests whose names the vendor takes."""
+
+    @abstractmethod
+    def _decoder(self, request: ModelRequest) -> ResponseDecoder:
+        """Make a decoder for the response to a request whose names the vendor takes."""
+
+    def encoder(self) -> RequestEncoder:
+        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+        return NamingEncoder(self._encoder(), self._wire_names, f"{self.api}.changes")
+
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the response to this request, streamed or whole."""
+        names = self._wire_names(request)
+        if names is None:
+            return self._decoder(request)
+        return NamingDecoder(self._decoder(names.request(request, request.items)), names)
+
+    def _wire_names(self, request: ModelRequest) -> WireNames | None:
+        model, tools = request.model, request.tools
+        last_model, last_tools, names = self._last_names
+        if (
+            model == last_model
+            and len(tools) == len(last_tools)
+            and all(map(is_, tools, last_tools))
+        ):
+            return names
+        names = wire_names(tools, self.tool_names, self.argument_names(model))
+        self._last_names = model, tuple(tools), names
+        return names
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         """Write a request; see `agentkit_core.provider.Projection`.

@@ -23,10 +23,6 @@ from agentkit_providers._protocol_kit._tool_schemas import NotAnObject, object_s
 from agentkit_providers._protocol_kit._typed_schemas import typed_schema
 from agentkit_providers._protocol_kit._unsupported import requires_call
 
-CLAUDE_NAMES = r"[a-zA-Z0-9_.-]{1,64}"
-"""The names of arguments that Claude takes: "Property keys should match pattern
-'^[a-zA-Z0-9_.-]{1,64}$'" (anomalyco/opencode#35516)."""
-
 StrictForm = Callable[[Mapping[str, JsonValue]], Mapping[str, JsonValue] | None]
 """Writes a schema in a vendor's strict dialect; None where it has no such form."""
 
@@ -41,7 +37,7 @@ def fit_tool_schemas(draft: Draft, traits: ModelTraits) -> None:
     changed = False
     for tool in draft.request.tools:
         try:
-            schema: Any = object_schema(tool.input_schema, property_names=traits.property_names)
+            schema: Any = object_schema(tool.input_schema)
         except (NotAnObject, RecursionError) as error:
             changed = True
             _leave_out(draft, tool, str(error), traits.target)

@@ -9,7 +9,6 @@ nothing has to change.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from agentkit_providers._protocol_kit._schema_dialects import Schema, without_re
 _COMBINATIONS: Final = ("allOf", "anyOf", "oneOf")
 _ONLY_INSIDE: Final = ("not", "enum", "const", "if", "then", "else", "dependentSchemas")
 """Keywords that are refused at the top of a schema, or say nothing to a model there."""
+_REWRITTEN: Final = frozenset({*_COMBINATIONS, *_ONLY_INSIDE, "$ref"})
 _TYPES: Final = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 _FOREIGN_TYPES: Final = {
     "int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number",
@@ -35,7 +35,7 @@ class NotAnObject(Exception):
     """A tool's schema cannot be written as the schema of an object; the text says why."""
 
 
-def object_schema(schema: Any, *, property_names: str | None = None) -> Mapping[str, JsonValue]:
+def object_schema(schema: Any) -> Mapping[str, JsonValue]:
     """Write a tool's schema as that of an object, without combinations at its top.
 
     The arguments of all alternatives become properties. Those that all alternatives require stay
@@ -43,10 +43,9 @@ def object_schema(schema: Any, *, property_names: str | None = None) -> Mapping[
 
     Args:
         schema: What a server says of a tool's arguments.
-        property_names: A regular expression that names of arguments must match; None for any.
 
     Raises:
-        NotAnObject: The arguments are no object, or have names that the vendor refuses.
+        NotAnObject: The arguments are no object.
     """
     if schema is None or schema is True:
         schema = {}
@@ -65,12 +64,14 @@ def object_schema(schema: Any, *, property_names: str | None = None) -> Mapping[
         if types is not None and not (isinstance(types, list) and "object" in types):
             raise NotAnObject(f"its arguments are of type {types!r} and not an object")
         valid = {**valid, "type": "object"}
-    if property_names is not None:
-        properties = valid.get("properties")
-        for name in properties if isinstance(properties, dict) else ():
-            if not re.fullmatch(property_names, name):
-                raise NotAnObject(f"the vendor refuses the name of its argument {name!r}")
     return valid
+
+
+def is_plain_object(schema: Any) -> bool:
+    """Whether `object_schema` leaves the arguments of a schema as they are."""
+    if not isinstance(schema, Mapping):
+        return False
+    return schema.get("type") == "object" and not _REWRITTEN.intersection(schema)
 
 
 def _flattened(schema: Mapping[str, JsonValue]) -> Schema:

@@ -19,7 +19,6 @@ from agentkit_providers._protocol_kit._option_rules import (
     fit_parallel_calls,
 )
 from agentkit_providers._protocol_kit._tool_rules import (
-    CLAUDE_NAMES,
     fit_strictness,
     fit_tool_schemas,
     fit_tools_of_history,
@@ -61,7 +60,6 @@ def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> Messag
         max_output_tokens=quirks.max_output_tokens or of_name.max_output_tokens,
         strict_tools=quirks.supports_strict_mode and structured,
         strict_answers=structured,
-        property_names=CLAUDE_NAMES,
         tools_of_history=quirks.tools_with_history,
         caches=quirks.cache_control,
         quirks=quirks,
@@ -109,19 +107,18 @@ def _fit_strict_schemas(draft: Draft, traits: MessagesTraits) -> None:
 
 RULES: Final = (
     Rule(
+        "tool schemas",
+        "a tool's schema is not an object's, combines schemas at its top, or breaks JSON Schema",
+        "an object with all arguments; a tool that cannot be one is left out and noted",
+        "anthropics/claude-code#5319, dearlordylord/huly-mcp#66",
+        fit_tool_schemas,
+    ),
+    Rule(
         "tools of the history",
         "the history has calls, the request no tools, and the host wants them",
         "the tools of the history are sent with `tool_choice: none`; elsewhere `tools` is absent",
         "anthropics/anthropic-sdk-python#849, pydantic/pydantic-ai#1966",
         fit_tools_of_history,
-    ),
-    Rule(
-        "tool schemas",
-        "a tool's schema is not an object's, combines schemas at its top, breaks JSON Schema, or "
-        "has arguments with names that the vendor refuses",
-        "an object with all arguments; a tool that cannot be one is left out and noted",
-        "anthropics/claude-code#5319, dearlordylord/huly-mcp#66, anomalyco/opencode#35516",
-        fit_tool_schemas,
     ),
     Rule(
         "answers by schema, strict tools",

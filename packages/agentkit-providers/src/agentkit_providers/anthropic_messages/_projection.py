@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_core import ItemKind, Modality, ModelRequest
-from agentkit_core.provider import ReasoningRule, RequestEncoder, ResponseDecoder, Target, ToolMedia
+from agentkit_core.provider import (
+    IdRule,
+    ReasoningRule,
+    RequestEncoder,
+    ResponseDecoder,
+    Target,
+    ToolMedia,
+)
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
+from agentkit_providers._protocol_kit._wire_names import CLAUDE_ARGUMENTS
 from agentkit_providers.anthropic_messages._decode import AnthropicMessagesDecoder
 from agentkit_providers.anthropic_messages._encode import AnthropicMessagesEncoder
 from agentkit_providers.anthropic_messages._metadata_keys import API, REDACTED_KEY, SIGNATURE_KEY
@@ -56,10 +64,12 @@ class AnthropicMessages(VendorProjection[Quirks]):
             late_system=False,
         )
 
-    def encoder(self) -> RequestEncoder:
-        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+    def argument_names(self, model: str) -> IdRule | None:
+        """The names of arguments that a model takes."""
+        return CLAUDE_ARGUMENTS
+
+    def _encoder(self) -> RequestEncoder:
         return AnthropicMessagesEncoder(self.target, self.quirks)
 
-    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the response to this request, streamed or whole."""
+    def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return AnthropicMessagesDecoder(request, self.provider, self.quirks)

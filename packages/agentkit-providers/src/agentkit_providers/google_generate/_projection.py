@@ -21,7 +21,9 @@ from agentkit_providers.google_generate._models import is_before_gemini_3
 from agentkit_providers.google_generate._quirks import Quirks
 
 _KINDS: Final = frozenset({ItemKind.SYSTEM, ItemKind.USER, ItemKind.ASSISTANT, ItemKind.TOOL})
-_TOOL_NAMES: Final = IdRule(characters="A-Za-z0-9_.:-")
+# "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores (_),
+# dots (.), colons (:), or dashes (-), with a maximum length of 64" (kaitranntt/ccs#25).
+_TOOL_NAMES: Final = IdRule(characters="A-Za-z0-9_.:-", first_characters="A-Za-z_")
 _DEFAULT_QUIRKS: Final = Quirks()
 
 
@@ -36,6 +38,7 @@ class GoogleGenerate(VendorProjection[Quirks]):
     __slots__ = ()
 
     api = API
+    tool_names = _TOOL_NAMES
 
     def __init__(self, provider: str = "google", quirks: Quirks = _DEFAULT_QUIRKS) -> None:
         super().__init__(provider, quirks)
@@ -62,10 +65,8 @@ class GoogleGenerate(VendorProjection[Quirks]):
             late_system=False,
         )
 
-    def encoder(self) -> RequestEncoder:
-        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+    def _encoder(self) -> RequestEncoder:
         return GoogleGenerateEncoder(self.target, self.quirks)
 
-    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the response to this request, streamed or whole."""
+    def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return GoogleGenerateDecoder(request, self.provider, self.quirks)

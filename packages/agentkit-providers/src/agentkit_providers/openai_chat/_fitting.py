@@ -25,7 +25,6 @@ from agentkit_providers._protocol_kit._option_rules import (
 )
 from agentkit_providers._protocol_kit._thinking_levels import supported_level
 from agentkit_providers._protocol_kit._tool_rules import (
-    CLAUDE_NAMES,
     fit_strict_tools,
     fit_tool_schemas,
     fit_tools_of_history,
@@ -61,7 +60,6 @@ def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ChatTr
         thinks=quirks.thinks,
         can_stop_thinking=can_stop,
         strict_tools=quirks.supports_strict_mode,
-        property_names=CLAUDE_NAMES if is_claude else None,
         typed_schemas=quirks.typed_schemas,
         tools_of_history=quirks.tools_with_history,
         history=history,
@@ -106,18 +104,18 @@ def _fit_answer_format(draft: Draft, traits: ChatTraits) -> None:
 
 RULES: Final = (
     Rule(
-        "tools of the history",
-        "the history has calls, the request no tools, and the host wants them",
-        "the tools of the history are sent with `tool_choice: none`; elsewhere `tools` is absent",
-        "BerriAI/litellm#24158, anthropics/anthropic-sdk-python#849",
-        fit_tools_of_history,
-    ),
-    Rule(
         "tool schemas",
         "a tool's schema is not an object's, combines schemas at its top, or breaks JSON Schema",
         "an object with all arguments; a tool that cannot be one is left out and noted",
         "nspady/google-calendar-mcp#39, MoonshotAI/kimi-code#2661, anthropics/claude-code#5319",
         fit_tool_schemas,
+    ),
+    Rule(
+        "tools of the history",
+        "the history has calls, the request no tools, and the host wants them",
+        "the tools of the history are sent with `tool_choice: none`; elsewhere `tools` is absent",
+        "BerriAI/litellm#24158, anthropics/anthropic-sdk-python#849",
+        fit_tools_of_history,
     ),
     Rule(
         "strict tools",

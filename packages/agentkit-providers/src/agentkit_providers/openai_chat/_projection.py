@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_core import ItemKind, Modality, ModelRequest
-from agentkit_core.provider import ReasoningRule, RequestEncoder, ResponseDecoder, Target, ToolMedia
+from agentkit_core.provider import (
+    IdRule,
+    ReasoningRule,
+    RequestEncoder,
+    ResponseDecoder,
+    Target,
+    ToolMedia,
+)
 from agentkit_providers._protocol_kit._claude import claude_version
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
+from agentkit_providers._protocol_kit._wire_names import CLAUDE_ARGUMENTS
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
 from agentkit_providers.openai_chat._encode import OpenAIChatEncoder
 from agentkit_providers.openai_chat._metadata_keys import API, DETAILS_KEY
@@ -62,10 +70,12 @@ class OpenAIChat(VendorProjection[Quirks]):
             custom_kinds=frozenset(),
         )
 
-    def encoder(self) -> RequestEncoder:
-        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+    def argument_names(self, model: str) -> IdRule | None:
+        """The names of arguments that a model takes; None for any."""
+        return None if claude_version(model) is None else CLAUDE_ARGUMENTS
+
+    def _encoder(self) -> RequestEncoder:
         return OpenAIChatEncoder(self.target, self.quirks)
 
-    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the response to this request, streamed or whole."""
+    def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return OpenAIChatDecoder(request, self.provider, self.quirks)

@@ -54,12 +54,10 @@ class OpenAIResponses(VendorProjection[Quirks]):
             late_system=quirks.late_system,
         )
 
-    def encoder(self) -> RequestEncoder:
-        """Make an encoder for one conversation, which keeps what it wrote of the history."""
+    def _encoder(self) -> RequestEncoder:
         return OpenAIResponsesEncoder(self.target, self.quirks)
 
-    def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
-        """Make a decoder for the response to this request, streamed or whole."""
+    def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return OpenAIResponsesDecoder(request, self.provider, self.quirks)
 
     def pending(self, metadata: MetadataMap) -> ProviderFailure | None:
