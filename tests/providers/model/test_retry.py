@@ -1,5 +1,6 @@
 """Asking again: as often as the policy says, visibly, and never after something was shown."""
 
+import gc
 import time
 from collections.abc import Callable
 from contextlib import aclosing
@@ -292,3 +293,20 @@ def test_an_exception_of_on_retry_ends_the_attempts(
     with pytest.raises(ZeroDivisionError):
         run(tiny(server), ask(), QUICK, refuse)
     assert len(server.requests) == 1
+
+
+def test_vp15_an_async_on_retry_is_refused_before_anything_is_sent(
+    run: Run, serve: Serve, tiny: Make, ask: Ask
+) -> None:
+    async def on_retry(failed: AttemptFailed) -> None:
+        raise AssertionError("awaited")
+
+    server = serve([LIMITED, tiny_answer("a")])
+
+    with pytest.raises(TypeError, match="on_retry is asynchronous"):
+        run(tiny(server), ask(), QUICK, on_retry)
+    assert server.requests == []
+
+    with pytest.raises(TypeError, match="on_retry is asynchronous"):
+        run(tiny(server), ask(), QUICK, lambda failed: on_retry(failed))
+    gc.collect()  # a coroutine that nobody awaited would be told of here

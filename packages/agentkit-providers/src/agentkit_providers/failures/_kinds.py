@@ -53,8 +53,9 @@ _KIND_OF_WORD: Final[Mapping[str, FailureKind]] = {
         FailureKind.AUTH: (
             "invalidapikey incorrectapikey apikeyinvalid authenticationerror "
             "invalidauthentication invalidauthenticationerror unauthorized unauthenticated "
-            "permissionerror permissiondenied permissiondeniederror accessdenied "
-            "accessdeniedexception forbidden invalidtoken expiredtoken unrecognizedclientexception "
+            "permissionerror permissiondenied permissiondeniederror accessdenied tokenexpired "
+            "accessdeniedexception forbidden invalidtoken expiredtoken expiredtokenexception "
+            "accesstokenexpired unrecognizedclientexception "
             "accountdeactivated autherror"
         ),
         FailureKind.NOT_FOUND: (

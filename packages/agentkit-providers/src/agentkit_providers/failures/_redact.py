@@ -6,6 +6,7 @@ whole keys are found, but every stretch of a key of `PIECE` letters or more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
@@ -34,6 +35,19 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     for spelling in sorted(spellings, key=len, reverse=True):
         text = text.replace(spelling, REDACTED)
     return _redact_pieces(text, spellings)
+
+
+_LOOKALIKE: Final = re.compile(
+    r"(?=[\w+/=~-]*[0-9])(?=[\w+/=~-]*[A-Za-z])(?<![\w+/=~-])[\w+=~-]{14,}", re.ASCII
+)
+
+
+def redact_lookalikes(text: str) -> str:
+    """Replace what looks like a key, in a text whose secrets are not known.
+
+    Long words with letters and digits are replaced; ids of requests are among them.
+    """
+    return _LOOKALIKE.sub(REDACTED, text)
 
 
 def _redact_pieces(text: str, spellings: Iterable[str]) -> str:

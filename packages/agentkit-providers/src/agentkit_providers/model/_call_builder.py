@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from agentkit_core import AgentkitError, ModelRequest, ProviderFailure
+from agentkit_core import ModelRequest, ProviderFailure
 from agentkit_core.provider import (
     IncrementalProjection,
     Projection,
@@ -17,19 +17,14 @@ from agentkit_core.provider import (
     WireRequest,
 )
 from agentkit_providers.catalogue._card import ModelCard
-from agentkit_providers.model._auth import KeyRing, KeySource
-from agentkit_providers.model._headers import (
-    check_headers,
-    may_hold_secret,
-    merge_headers,
-    secrets_in,
-)
+from agentkit_providers.model._auth import KeySource
+from agentkit_providers.model._credentials import Credentials
+from agentkit_providers.model._headers import Headers
 from agentkit_providers.model._optional_members import (
     FailureClassifier,
     PendingReader,
     ServiceTierReader,
 )
-from agentkit_providers.model._urls import is_base_url, join_url, without_end_slash
 from agentkit_providers.vendors._endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -42,27 +37,14 @@ Encode = Callable[[ModelRequest], WireRequest]
 """Writes a request."""
 
 
-class MissingBaseUrl(AgentkitError):
-    """There is no base URL for a provider, or the base URL is not valid."""
-
-    def __init__(self, provider: str, base_url: str) -> None:
-        # A password may stand before the host, and a key in the query.
-        shown = base_url.rpartition("@")[2].partition("?")[0]
-        what = f"{shown!r} is not a valid base URL" if base_url else "there is no base URL"
-        super().__init__(
-            f"{what} for {provider!r}; pass base_url=…, beginning with https:// or http:// "
-            f"and without a fragment (#…)"
-        )
-        self.provider = provider
-
-
 class CallBuilder:
     """Builds the HTTP calls of one model.
 
     Args:
         endpoint: Where the model is served.
         projection: How its protocol is written and read.
-        api_key: The caller's key; None looks in the endpoint's environment variables.
+        api_key: The caller's key, or a function that gives it; None looks in the endpoint's
+            environment variables.
         base_url: Replaces the endpoint's; None keeps it.
         headers: Headers that win over all others, the key's included; None removes one.
         card: What is known of the model; None for nothing.
@@ -71,6 +53,7 @@ class CallBuilder:
     Raises:
         MissingBaseUrl: There is no base URL, or it is not valid.
         UnusableHeader: An HTTP header cannot hold one of the values of `headers`.
+        UnusableKey: `api_key` is neither a key nor a function, or its header gets two keys.
     """
 
     def __init__(
@@ -80,7 +63,7 @@ class CallBuilder:
         projection: Projection,
         api_key: KeySource | None,
         base_url: str | None,
-        headers: Mapping[str, str | None] | None,
+        headers: Headers | None,
         card: ModelCard | None,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
     ) -> None:
@@ -88,18 +71,7 @@ class CallBuilder:
         self.projection = projection
         self.card = card
         self._max_response_bytes = max_response_bytes
-        self.base_url = without_end_slash(base_url or endpoint.base_url)
-        if not is_base_url(self.base_url):
-            raise MissingBaseUrl(endpoint.name, self.base_url)
-        self._keys = KeyRing(endpoint, api_key)
-        self._headers = check_headers(headers or {})
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A pickle holds no key; see `KeyRing` for the key itself.
-        headers = {
-            name: value for name, value in self._headers.items() if not may_hold_secret(name)
-        }
-        return {**vars(self), "_headers": headers}
+        self.credentials = Credentials(endpoint, api_key, base_url, headers)
 
     def encode_of_conversation(self) -> Encode:
         """What writes the requests of one conversation: an encoder of its own, where possible."""
@@ -109,7 +81,7 @@ class CallBuilder:
         return projection.encode
 
     def build(self, request: ModelRequest, encode: Encode) -> Call:
-        """Build the call for a request.
+        """Build the call for a request, without its key where a function gives it.
 
         Args:
             request: The request.
@@ -123,18 +95,15 @@ class CallBuilder:
         from agentkit_providers.transport._call import Call
 
         wire = encode(request)
-        headers, secrets = self._with_key(
-            merge_headers(
-                {
-                    "accept": "text/event-stream" if request.streamed else "application/json",
-                    # Compressed events arrive late. Of whole responses we can read these two.
-                    "accept-encoding": "identity" if request.streamed else "gzip, deflate",
-                    "content-type": "application/json",
-                    "user-agent": _user_agent(),
-                },
-                self.endpoint.headers,
-                wire.headers,
-            )
+        headers = self.credentials.headers(
+            {
+                "accept": "text/event-stream" if request.streamed else "application/json",
+                # Compressed events arrive late. Of whole responses we can read these two.
+                "accept-encoding": "identity" if request.streamed else "gzip, deflate",
+                "content-type": "application/json",
+                "user-agent": _user_agent(),
+            },
+            wire.headers,
         )
 
         def decoder_for(streamed: bool) -> ResponseDecoder:
@@ -145,7 +114,7 @@ class CallBuilder:
 
         return Call(
             method=wire.method,
-            url=join_url(self.base_url, wire.path),
+            url=self.credentials.url(wire.path),
             headers=headers,
             body=wire.body,
             timeouts=request.options.timeouts,
@@ -153,7 +122,6 @@ class CallBuilder:
             decoder=decoder_for,
             classify=self._classify,
             metadata=wire.metadata,
-            secrets=secrets,
             max_response_bytes=self._max_response_bytes,
         )
 
@@ -185,20 +153,6 @@ class CallBuilder:
         from agentkit_providers.failures._classify import classify_http
 
         return classify_http(status, headers, body, now_s=time.time())
-
-    def _with_key(self, headers: dict[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Add the key and the caller's headers.
-
-        Returns:
-            The headers, and the values that no failure may show.
-        """
-        endpoint, key = self.endpoint, self._keys.key()
-        if key is not None:
-            headers[endpoint.auth_header.lower()] = endpoint.auth_prefix + key.reveal()
-        elif endpoint.key_required and not any(map(may_hold_secret, self._headers)):
-            raise self._keys.missing_key()
-        headers = merge_headers(headers, self._headers)
-        return headers, secrets_in(headers)
 
 
 @lru_cache(maxsize=1)

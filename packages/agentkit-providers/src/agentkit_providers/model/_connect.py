@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.endpoints import Registry, default_registry
 from agentkit_providers.model._auth import KeySource
 from agentkit_providers.model._call_builder import MAX_RESPONSE_BYTES
+from agentkit_providers.model._headers import Headers
 from agentkit_providers.model._http_model import HttpModel
 from agentkit_providers.vendors._endpoint import Endpoint
 
@@ -39,7 +39,7 @@ def connect(
     base_url: str | None = None,
     api_key: KeySource | None = None,
     quirks: Any = None,
-    headers: Mapping[str, str | None] | None = None,
+    headers: Headers | None = None,
     client: httpx.AsyncClient | httpx.Client | None = None,
     registry: Registry = default_registry,
     card: ModelCard | None = None,
@@ -52,11 +52,14 @@ def connect(
         name: `<provider>:<model>`, such as `openai:gpt-5-mini` or `ollama:llama3.2:3b`. Any server
             with an OpenAI-compatible API is `compatible:<model>` with its `base_url`.
         base_url: Replaces the provider's.
-        api_key: The key, or a callable that returns it. None reads the provider's environment
-            variables.
+        api_key: The key, or a function without arguments that gives it, plain or async. The
+            function is called for every request, by requests at the same time also at the same
+            time, and once more where the provider refuses what it gave. On an event loop a plain
+            function runs in a worker thread; without one, an async function is refused. None reads
+            the provider's environment variables.
         quirks: How the server differs: a mapping that is merged over the provider's own quirks, or
             a value of the protocol's quirks type, which replaces them.
-        headers: Headers that win over all others; None removes one.
+        headers: Headers that win over all others, strings or `Secret`; None removes one.
         client: An HTTP client of your own; see `HttpModel`.
         registry: Where providers are looked up.
         card: What is known of the model: thinking levels, media, limits, prices. None looks in the
@@ -70,6 +73,7 @@ def connect(
         UnknownProvider: No provider has that name.
         MissingBaseUrl: The provider has no base URL and the caller passed none, or an invalid one.
         UnusableHeader: An HTTP header cannot hold one of the values of `headers`.
+        UnusableKey: `api_key` is neither a key nor a function, or its header gets two keys.
         UnknownApi: The provider's protocol is not registered.
         UnknownQuirk: The protocol has no quirk of that name.
         msgspec.ValidationError: A quirk's value has the wrong type.

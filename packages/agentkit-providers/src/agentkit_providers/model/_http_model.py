@@ -7,7 +7,7 @@ network does wrong is the last event of a response.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from agentkit_core import ModelRequest, ModelResponse, RetryPolicy, SessionId
@@ -16,6 +16,7 @@ from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.model._attempt import OnRetry
 from agentkit_providers.model._auth import KeySource
 from agentkit_providers.model._call_builder import MAX_RESPONSE_BYTES, CallBuilder, Encode
+from agentkit_providers.model._headers import Headers
 from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
 from agentkit_providers.vendors._endpoint import Endpoint
 
@@ -34,8 +35,8 @@ class HttpModel:
         projection: How its protocol is written and read. Optional methods are described by
             `IncrementalProjection` of `agentkit_core.provider`, and by `FailureClassifier` and
             `ServiceTierReader` of `agentkit_providers.model`.
-        api_key: The key, or a callable that returns it. None reads the endpoint's environment
-            variables, at the first request.
+        api_key: The key, or a function that gives it, plain or async; see `connect`. None reads the
+            endpoint's environment variables, at the first request.
         base_url: Replaces the endpoint's.
         headers: Headers that win over all others, the key's included; None removes one.
         client: The caller's own `httpx.AsyncClient` or `httpx.Client`, used for the calls of its
@@ -49,6 +50,7 @@ class HttpModel:
     Raises:
         MissingBaseUrl: There is no base URL, or it is not valid.
         UnusableHeader: An HTTP header cannot hold one of the values of `headers`.
+        UnusableKey: `api_key` is neither a key nor a function, or its header gets two keys.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class HttpModel:
         projection: Projection,
         api_key: KeySource | None = None,
         base_url: str | None = None,
-        headers: Mapping[str, str | None] | None = None,
+        headers: Headers | None = None,
         client: httpx.AsyncClient | httpx.Client | None = None,
         card: ModelCard | None = None,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
@@ -103,8 +105,8 @@ class HttpModel:
 
     @property
     def base_url(self) -> str:
-        """Where the endpoint's paths begin, without a slash at the end."""
-        return self._calls.base_url
+        """Where the endpoint's paths begin, without a slash at the end; passwords are masked."""
+        return self._calls.credentials.base_url
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -117,9 +119,19 @@ class HttpModel:
     def __repr__(self) -> str:
         return f"HttpModel({self.endpoint.name}:{self._name})"
 
+    def __copy__(self) -> HttpModel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> HttpModel:
+        return self
+
     def __getstate__(self) -> dict[str, Any]:
-        # A pickle holds no connection and, see `CallBuilder`, no key.
-        return {**vars(self), "_client": None}
+        if self._client is not None:
+            raise TypeError(
+                "a model with an HTTP client of its own cannot be pickled; make the model again "
+                "with `connect` where it is needed"
+            )
+        return vars(self)  # a `Secret` in it refuses to be pickled
 
     def open(self, session_id: SessionId, /) -> HttpSession:
         """Open a session for an event loop. No I/O happens before the first request."""
@@ -157,7 +169,8 @@ class HttpModel:
 
         Raises:
             MissingKey: The endpoint needs a key and there is none.
-            UnusableKey: An HTTP header cannot hold the key.
+            UnusableKey: An HTTP header cannot hold the key. What a function gives is checked when
+                the stream is read, still before anything is sent.
             UnsupportedContent: The projection cannot express the request.
         """
 
@@ -169,12 +182,21 @@ class HttpModel:
         from agentkit_providers.model._retry import Retries, retry_stream
         from agentkit_providers.transport._concurrent import BatchStream
 
-        return BatchStream(retry_stream(attempt(), attempt, Retries(retry, on_retry)))
+        retries = Retries(retry, on_retry)
+        return BatchStream(retry_stream(attempt(), attempt, retries))
 
     def _stream(self, request: ModelRequest, encode: Encode) -> BatchStream:
-        from agentkit_providers.transport._concurrent import respond
+        from agentkit_providers.transport._concurrent import BatchStream, respond
 
-        return respond(self._calls.build(request, encode), self._client_with("aclose"))
+        credentials = self._calls.credentials
+        call, client = self._calls.build(request, encode), self._client_with("aclose")
+        if credentials.function is None:
+            return respond(call, client)
+        from agentkit_providers.model import _late_key
+
+        return BatchStream(
+            _late_key.respond(call, credentials.function, credentials.add_key, client)
+        )
 
     def stream_blocking(
         self,
@@ -193,14 +215,23 @@ class HttpModel:
             return attempt()
         from agentkit_providers.model._retry import Retries, retry_stream_blocking
 
-        return retry_stream_blocking(attempt(), attempt, Retries(retry, on_retry))
+        retries = Retries(retry, on_retry)
+        return retry_stream_blocking(attempt(), attempt, retries)
 
     def _stream_blocking(
         self, request: ModelRequest, encode: Encode
     ) -> Generator[tuple[ModelEvent, ...], None, None]:
         from agentkit_providers.transport._blocking import respond
 
-        return respond(self._calls.build(request, encode), self._client_with("close"))
+        credentials = self._calls.credentials
+        if credentials.function is not None:
+            credentials.function.require_plain()
+        call, client = self._calls.build(request, encode), self._client_with("close")
+        if credentials.function is None:
+            return respond(call, client)
+        from agentkit_providers.model import _late_key
+
+        return _late_key.respond_blocking(call, credentials.function, credentials.add_key, client)
 
     async def complete(
         self,
@@ -225,14 +256,14 @@ class HttpModel:
         Raises:
             AgentkitError: The caller's mistakes; see `stream`.
         """
-        response = await self._complete(request)
-        if retry is None or response.failure is None:
-            return response
+        if retry is None:
+            return await self._complete(request)
         from anyio import sleep
 
         from agentkit_providers.model._retry import Retries
 
         retries = Retries(retry, on_retry)
+        response = await self._complete(request)
         while (wait_s := retries.wait_s(response.failure, response.usage)) is not None:
             await sleep(wait_s)
             response = await self._complete(request)
@@ -257,12 +288,12 @@ class HttpModel:
         on_retry: OnRetry | None = None,
     ) -> ModelResponse:
         """Do the same as `complete` without an event loop."""
-        response = self._complete_blocking(request)
-        if retry is None or response.failure is None:
-            return response
+        if retry is None:
+            return self._complete_blocking(request)
         from agentkit_providers.model._retry import Retries
 
         retries = Retries(retry, on_retry)
+        response = self._complete_blocking(request)
         while (wait_s := retries.wait_s(response.failure, response.usage)) is not None:
             time.sleep(wait_s)
             response = self._complete_blocking(request)

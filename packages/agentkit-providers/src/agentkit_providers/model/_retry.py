@@ -10,6 +10,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
+from inspect import iscoroutine, iscoroutinefunction
+from typing import Final
 
 import anyio
 
@@ -17,6 +19,8 @@ from agentkit_core import ProviderFailure, RetryPolicy, Usage
 from agentkit_core.provider import ModelEvent, ResponseFold, wait_before_retry_s
 from agentkit_providers.model._attempt import AttemptFailed, OnRetry
 from agentkit_providers.transport._concurrent import BatchStream
+
+_ASYNC: Final = "on_retry is asynchronous and nobody awaits it; pass a plain function"
 
 Batch = tuple[ModelEvent, ...]
 Batches = Generator[Batch, None, None]
@@ -28,9 +32,14 @@ class Retries:
     Args:
         policy: How often to try and how long to wait.
         on_retry: Called with each attempt that is followed by another.
+
+    Raises:
+        TypeError: `on_retry` is async; nobody would await what it returns.
     """
 
     def __init__(self, policy: RetryPolicy, on_retry: OnRetry | None) -> None:
+        if iscoroutinefunction(on_retry):
+            raise TypeError(_ASYNC)
         self._policy = policy
         self._on_retry = on_retry
         self._attempt = 1
@@ -51,11 +60,14 @@ class Retries:
         wait_s = wait_before_retry_s(self._policy, failure, attempt=self._attempt, jitter=jitter)
         if wait_s is not None:
             if self._on_retry is not None:
-                self._on_retry(
+                returned: object = self._on_retry(
                     AttemptFailed(
                         attempt=self._attempt, failure=failure, wait_s=wait_s, usage=usage
                     )
                 )
+                if iscoroutine(returned):
+                    returned.close()
+                    raise TypeError(_ASYNC)
             self._attempt += 1
         return wait_s
 

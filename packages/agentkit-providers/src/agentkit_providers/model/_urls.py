@@ -6,10 +6,44 @@ of a request goes before it, and the request's own query beside it.
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
 
-def is_base_url(url: str) -> bool:
-    """Whether paths can be put below a URL: it is one of HTTP and has no fragment."""
-    return url.startswith(("https://", "http://")) and "#" not in url
+from agentkit_core import AgentkitError
+from agentkit_providers._secrets._in_urls import mask_url
+from agentkit_providers._secrets._secret import MASK
+
+
+class MissingBaseUrl(AgentkitError):
+    """There is no base URL for a provider, or the base URL is not valid."""
+
+    def __init__(self, provider: str, base_url: str) -> None:
+        shown = mask_url(base_url.partition("#")[0]).rpartition("@")[2].partition("?")[0]
+        what = f"{shown!r} is not a valid base URL" if base_url else "there is no base URL"
+        if MASK in base_url:
+            what = f"{shown!r} is masked and not the whole base URL"
+        super().__init__(
+            f"{what} for {provider!r}; pass base_url=…, beginning with https:// or http:// "
+            f"and without a fragment (#…)"
+        )
+        self.provider = provider
+
+
+def check_base_url(provider: str, url: object) -> str:
+    """Check a base URL; return it without slashes at the end of its path.
+
+    Raises:
+        MissingBaseUrl: It is not a string, or no paths can be put below it: it is not one of HTTP,
+            has a fragment, or is the masked form of another.
+    """
+    if not isinstance(url, str):
+        raise MissingBaseUrl(provider, f"a value of type {type(url).__name__}")
+    try:
+        host, _ = urlsplit(url).hostname, urlsplit(url).port  # may raise, with the URL in the text
+    except ValueError:
+        raise MissingBaseUrl(provider, url) from None
+    if not host or not url.startswith(("https://", "http://")) or "#" in url or MASK in url:
+        raise MissingBaseUrl(provider, url)
+    return without_end_slash(url)
 
 
 def without_end_slash(url: str) -> str:

@@ -13,15 +13,16 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from inspect import iscoroutine
 from types import TracebackType
 from typing import Any, Final
 
 from msgspec import Struct
 
+from agentkit_providers._secrets._in_headers import may_hold_secret
 from agentkit_providers.replay._answer import Answer, Cut, Garbage, Reset, Stall
 
 _GARBAGE: Final = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
-_MASKED: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie")
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -29,8 +30,9 @@ class Request(Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: The HTTP method.
-        path: The path, with its query if there is one.
-        headers: The headers, names in lower case. Keys are masked by `mask_key`.
+        path: The path, with its query if there is one. Keys in the query are masked.
+        headers: The headers, names in lower case. Where the name is that of a key (`x-api-key`,
+            `authorization`, `cookie`), the value is masked by `mask_key`.
         body: The body.
     """
 
@@ -192,7 +194,12 @@ class ReplayServer:
 
     def _answer(self, request: Request) -> Answer:
         try:
-            return self._ask(request)
+            answer: object = self._ask(request)
+            if isinstance(answer, Answer):
+                return answer
+            if iscoroutine(answer):
+                answer.close()
+            raise TypeError(f"it gave a value of type {type(answer).__name__}; return an Answer")
         except Exception as error:
             message = f"the replay script failed: {type(error).__name__}: {error}"
             return Answer.json({"error": {"message": message, "type": "replay_script"}}, status=500)
@@ -229,8 +236,21 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
         name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    shown = {name: mask_key(value) if name in _MASKED else value for name, value in headers.items()}
-    return Request(method=method, path=path, headers=shown, body=body)
+    shown = {
+        name: mask_key(value) if may_hold_secret(name) else value for name, value in headers.items()
+    }
+    return Request(method=method, path=_shown_path(path), headers=shown, body=body)
+
+
+def _shown_path(path: str) -> str:
+    """The path with masks in place of the keys in its query."""
+    path, mark, query = path.partition("?")
+    fields = (field.partition("=") for field in query.split("&"))
+    shown = (
+        f"{name}={mask_key(value)}" if may_hold_secret(name) and sign else f"{name}{sign}{value}"
+        for name, sign, value in fields
+    )
+    return f"{path}{mark}{'&'.join(shown)}"
 
 
 async def _send(

@@ -18,6 +18,7 @@ from agentkit_providers.transport._clients import blocking_client
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._deadlines import ending_at
 from agentkit_providers.transport._environment import UnusableSetting
+from agentkit_providers.transport._hidden_url import hide_secrets
 from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
 
 Batch = tuple[ModelEvent, ...]
@@ -96,6 +97,8 @@ def _send(client: httpx.Client, call: Call, reading: Reading) -> httpx.Response:
             headers=call.headers,
             extensions={"timeout": reading.limits.http, "trace": trace.record},
         )
+        reading.sent_headers = request.headers
+        hide_secrets(request)
         try:
             return client.send(request, stream=True, follow_redirects=False)
         except Exception as error:

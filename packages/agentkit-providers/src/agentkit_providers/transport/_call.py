@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from agentkit_core import MetadataMap, ProviderFailure, Timeouts
 from agentkit_core.provider import ResponseDecoder
+from agentkit_providers._secrets._in_headers import secrets_in
+from agentkit_providers._secrets._in_urls import secrets_in_url
 
 
 class Call:
@@ -13,7 +15,7 @@ class Call:
 
     Args:
         method: The HTTP method.
-        url: The whole URL, without a key in it.
+        url: The whole URL, which may have a key in its query.
         headers: All headers, the key's among them.
         body: The body.
         timeouts: How long to wait.
@@ -22,11 +24,11 @@ class Call:
         classify: Classifies an HTTP error response by its status, its headers (names in lower case)
             and its body, which is cut where it is long.
         metadata: What the encoder decided; goes into the metadata of the last event.
-        secrets: Values that no failure may show.
         max_response_bytes: How long the body of the response may be, once it is decompressed.
     """
 
     __slots__ = (
+        "began_at",
         "body",
         "classify",
         "decoder",
@@ -34,7 +36,6 @@ class Call:
         "max_response_bytes",
         "metadata",
         "method",
-        "secrets",
         "streamed",
         "timeouts",
         "url",
@@ -52,7 +53,6 @@ class Call:
         decoder: Callable[[bool], ResponseDecoder],
         classify: Callable[[int, Mapping[str, str], bytes], ProviderFailure],
         metadata: MetadataMap,
-        secrets: tuple[str, ...],
         max_response_bytes: int,
     ) -> None:
         self.method = method
@@ -64,5 +64,11 @@ class Call:
         self.decoder = decoder
         self.classify = classify
         self.metadata = metadata
-        self.secrets = secrets
         self.max_response_bytes = max_response_bytes
+        self.began_at: float | None = None
+        """When the call began on the monotonic clock, in seconds; None where it begins now."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that no failure may show."""
+        return (*secrets_in(self.headers), *secrets_in_url(self.url))

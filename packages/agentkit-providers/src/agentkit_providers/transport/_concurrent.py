@@ -22,6 +22,7 @@ from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._environment import UnusableSetting
+from agentkit_providers.transport._hidden_url import hide_secrets
 from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
 
 Batch = tuple[ModelEvent, ...]
@@ -140,6 +141,8 @@ async def _send(client: httpx.AsyncClient, call: Call, reading: Reading) -> http
         )
         if isinstance(request.stream, httpx.AsyncByteStream):
             request.stream = _Body(call.body)
+        reading.sent_headers = request.headers
+        hide_secrets(request)
         try:
             return await client.send(request, stream=True, follow_redirects=False)
         except Exception as error:

@@ -17,6 +17,8 @@ from urllib.request import getproxies
 
 import httpx
 
+from agentkit_providers._secrets._in_urls import mask_url, secrets_in_url
+
 _SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 _TLS_VARIABLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF")
 
@@ -43,6 +45,9 @@ class ProxyRoute(NamedTuple):
     url: str
     variable: str
 
+    def __repr__(self) -> str:
+        return f"ProxyRoute({mask_url(self.url)!r}, {self.variable!r})"
+
 
 def proxy_for(url: str) -> ProxyRoute | None:
     """Find the proxy for a request; None where it needs none.
@@ -52,6 +57,15 @@ def proxy_for(url: str) -> ProxyRoute | None:
     """
     parts = urlsplit(url)
     return _proxy_for(parts.scheme, parts.netloc, tuple(map(os.environ.get, _PROXY_VARIABLES)))
+
+
+def secrets_of_proxy(url: str) -> tuple[str, ...]:
+    """The user and the password of the proxy for a request; empty where there are none."""
+    try:
+        route = proxy_for(url)
+    except UnusableSetting:
+        return ()
+    return () if route is None else secrets_in_url(route.url)
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,15 @@ _KIND_OF_CLASS: Final[Mapping[str, FailureKind]] = {
 }
 """The kind of failure by the name of the exception's class, or of its nearest base class."""
 
+_TROUBLE_OF_OTHERS: Final = frozenset(
+    {
+        *("TransportError", "ConnectionError", "TimeoutError", "Timeout", "gaierror"),
+        *("ClientConnectionError", "ServiceRequestError", "ServiceResponseError"),
+    }
+)
+"""Classes by which Python, httpx, requests, aiohttp and Azure's clients say that a service could
+not be reached."""
+
 
 def network_failure(error: Exception) -> FailureKind | None:
     """The kind of failure that an exception of the network means; None for other exceptions."""
@@ -32,6 +41,14 @@ def network_failure(error: Exception) -> FailureKind | None:
         if name in _KIND_OF_CLASS:
             return _KIND_OF_CLASS[name]
     return None
+
+
+def is_network_trouble(error: Exception) -> bool:
+    """Whether a service of the caller's could not be reached, so that another try may succeed.
+
+    Unlike `network_failure`, a file that is missing is none.
+    """
+    return not _TROUBLE_OF_OTHERS.isdisjoint(_class_names(error))
 
 
 def is_connect_error(error: Exception) -> bool:

@@ -22,13 +22,18 @@ from agentkit_core.provider import (
     UsageReported,
 )
 from agentkit_providers._protocol_kit._completion import is_complete
+from agentkit_providers._secrets._in_headers import secrets_in
 from agentkit_providers.failures._classify import REQUEST_ID_HEADERS, RETRYABLE_KINDS
 from agentkit_providers.failures._redact import REDACTED, redact_failure, redact_json
 from agentkit_providers.failures._stream_failures import cut_off
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._decompression import Decompression, UnreadableCoding
-from agentkit_providers.transport._environment import UnusableSetting, set_tls_variables
+from agentkit_providers.transport._environment import (
+    UnusableSetting,
+    secrets_of_proxy,
+    set_tls_variables,
+)
 from agentkit_providers.transport._network_errors import (
     is_closed_connection,
     is_connect_error,
@@ -71,7 +76,9 @@ class Reading:
         self._has_head = False
         self.ended = False
         """Whether the last event has been returned."""
-        self.limits = WaitLimits(call.timeouts, now)
+        self.sent_headers: Mapping[str, str] = {}
+        """The headers of the request; a client of the caller's adds its own."""
+        self.limits = WaitLimits(call.timeouts, now, call.began_at)
         """How long to wait."""
         self._watched = self.limits.watched
 
@@ -196,7 +203,7 @@ class Reading:
             )
         body = self._decompressed_error(body)
         # Redacted before the body is shortened, which could leave half a key.
-        for secret in self._call.secrets:
+        for secret in self._secrets():
             body = body.replace(secret.encode(), REDACTED.encode())
         return self._fail(self._call.classify(status, headers, body))
 
@@ -299,6 +306,11 @@ class Reading:
         parts = urlsplit(self._call.url)
         return parts.netloc.rpartition("@")[2]
 
+    def _secrets(self) -> tuple[str, ...]:
+        """What no failure may show: of the call, of the caller's client, of the proxy."""
+        url = self._call.url
+        return (*self._call.secrets, *secrets_in(self.sent_headers), *secrets_of_proxy(url))
+
     def _fail(self, failure: ProviderFailure) -> Events:
         return self._complete((ResponseFailed(failure),))
 
@@ -310,7 +322,7 @@ class Reading:
             failure = last.failure
             if failure.request_id is None:
                 failure = replace(failure, request_id=self._request_id)
-            secrets = self._call.secrets
+            secrets = self._secrets()
             metadata = {key: redact_json(value, secrets) for key, value in last.metadata.items()}
             last = replace(last, failure=redact_failure(failure, secrets), metadata=metadata)
         if self._call.metadata and isinstance(last, ResponseFinished | ResponseFailed):

@@ -38,9 +38,10 @@ class WaitLimits:
     Args:
         timeouts: The caller's limits.
         now: The transport's monotonic clock, in seconds.
+        began_at: When the call began on this clock; None for now.
     """
 
-    def __init__(self, timeouts: Timeouts, now: float) -> None:
+    def __init__(self, timeouts: Timeouts, now: float, began_at: float | None = None) -> None:
         self._timeouts = timeouts
         self._has_head = False
         self._content_at = now
@@ -49,7 +50,8 @@ class WaitLimits:
         )
         if timeouts.first_byte_s is not None and timeouts.connect_s is not None:
             self._head_at = now + timeouts.connect_s + timeouts.first_byte_s
-        self._total_at = None if timeouts.total_s is None else now + timeouts.total_s
+        began_at = now if began_at is None else began_at
+        self._total_at = None if timeouts.total_s is None else began_at + timeouts.total_s
         self.watched = timeouts.total_s is not None or timeouts.no_content_s is not None
         """Whether there are limits that the HTTP client does not check."""
         self.http: dict[str, float | None] = {

@@ -16,11 +16,18 @@ class Secret:
 
     Args:
         value: The key. White space around it is removed: keys read from files end in a newline.
+
+    Raises:
+        TypeError: The value is not a string.
     """
 
     __slots__ = ("_value",)
 
     def __init__(self, value: str) -> None:
+        given: object = value
+        if not isinstance(given, str):
+            kind = type(given).__name__
+            raise TypeError(f"a Secret holds a string, not a value of type {kind}; convert it")
         self._value = value.strip()
 
     def reveal(self) -> str:
@@ -28,13 +35,13 @@ class Secret:
         return self._value
 
     def __repr__(self) -> str:
-        return f"Secret({MASK})"
+        return f"{type(self).__name__}({self})"
 
     def __str__(self) -> str:
         return MASK
 
     def __format__(self, spec: str) -> str:
-        return MASK
+        return str(self)
 
     def __bool__(self) -> bool:
         return bool(self._value)
@@ -53,10 +60,21 @@ class Secret:
     def __deepcopy__(self, memo: object) -> Secret:
         return self
 
+    def __getstate__(self) -> NoReturn:
+        raise TypeError(
+            "a Secret cannot be pickled, since a key is not written down; make what holds it again "
+            "where it is needed, with the key from the environment or from a function"
+        )
+
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Secret cannot be pickled; pass the key again where it is needed")
+        self.__getstate__()
 
 
 def as_secret(value: str | Secret) -> Secret:
     """Wrap a key that may still be a string."""
     return value if isinstance(value, Secret) else Secret(value)
+
+
+def revealed(value: str | Secret) -> str:
+    """The string itself; this is where secrets are opened, to be sent."""
+    return value.reveal() if isinstance(value, Secret) else value

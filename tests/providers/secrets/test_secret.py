@@ -62,3 +62,16 @@ def test_an_empty_secret_is_false() -> None:
 def test_a_copy_within_the_process_is_the_same_secret() -> None:
     assert copy.deepcopy({"key": Secret(KEY)})["key"].reveal() == KEY
     assert copy.copy(Secret(KEY)).reveal() == KEY
+
+
+@pytest.mark.parametrize("value", [KEY.encode(), None, 12345678, [KEY]])
+def test_vs16_a_secret_holds_a_string(value: object) -> None:
+    with pytest.raises(TypeError, match="a Secret holds a string") as refused:
+        Secret(value)  # type: ignore[arg-type]
+
+    assert "SECRET123" not in str(refused.value)
+
+
+def test_vs16_the_state_of_a_secret_is_not_given_away() -> None:
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        Secret(KEY).__getstate__()
