@@ -175,6 +175,49 @@ def test_vl33_calls_of_tools_within_tools_have_them_too(form: str) -> None:
     forms.run(test)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(
+    ("inner", "outer", "run", "expected"),
+    [
+        ({}, {}, {User: "run", Place: "run"}, "run in run"),
+        ({}, {User: "outer", Place: "outer"}, {}, "outer in outer"),
+        ({User: "inner"}, {User: "outer", Place: "outer"}, {}, "inner in outer"),
+        ({User: "inner", Place: "inner"}, {Place: "outer"}, {User: "run"}, "run in inner"),
+    ],
+)
+def test_vl33_inner_agents_have_the_dependencies_of_the_run(
+    form: str,
+    depth: int,
+    inner: dict[type, str],
+    outer: dict[type, str],
+    run: dict[type, str],
+    expected: str,
+) -> None:
+    def named(kinds: dict[type, str]) -> dict[type, object]:
+        return {kind: kind(name) for kind, name in kinds.items()}
+
+    forms = Form(form)
+    innermost = ScriptedModel(call("who"), say("x"), call("who"), say("x"))
+    agent = Agent(model=innermost, tools=[who], dependencies=named(inner))
+    for at in range(depth):
+        task = call("inner", {"task": "go"})
+        agent = Agent(
+            model=ScriptedModel(task, say("x"), task, say("x")),
+            tools=[agent.as_tool("inner", "Works.", blocking=form == "blocking")],
+            dependencies=named(outer) if at == depth - 1 else None,
+        )
+
+    async def test() -> None:
+        await forms.do(agent, "run", "go", dependencies=named(run))
+        assert answers_of(innermost) == [expected]
+        if run:  # they belong to that run alone
+            await forms.do(agent, "run", "go")
+            assert expected not in answers_of(innermost)
+
+    forms.run(test)
+
+
 # VL30: from run to run
 
 

@@ -202,7 +202,9 @@ class Agent(AgentRuns):
         """Make this agent a tool for another agent; see `AgentTool`.
 
         Its model calls count for the outer turn and stop at that turn's limits. Approvals that its
-        calls need reach the outer host, unless this agent has an `on_approval`.
+        calls need reach the outer host, unless this agent has an `on_approval`. Its tools have the
+        dependencies of the outer agent too; this agent's own win over those, and those that were
+        given to the outer run win over all.
 
         Args:
             name: The tool's name.

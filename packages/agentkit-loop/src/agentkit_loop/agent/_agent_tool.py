@@ -14,7 +14,7 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -31,6 +31,7 @@ from agentkit_core.values import Record
 from agentkit_loop._result import TurnEnd, TurnResult
 from agentkit_loop.agent._blocking_session import BlockingSession, work_on_blocking
 from agentkit_loop.agent._host_loop import Outcome
+from agentkit_loop.agent._opening import OuterDependencies, ParentRun
 from agentkit_loop.agent._session import Session, work_on
 from agentkit_loop.events import Envelope, ModelCallFinished, ToolExecutionStarted
 from agentkit_loop.extensions._budget import TurnBudget
@@ -48,15 +49,16 @@ from agentkit_tools_core import (
 )
 from agentkit_tools_core.permissions import PermissionRequest
 
+T = TypeVar("T")
+
 OpenInner = Callable[
-    [bytes | None, TurnBudget | None, Hook, ParentCall | None], AbstractAsyncContextManager[Session]
+    [bytes | None, ParentRun, ParentCall | None], AbstractAsyncContextManager[Session]
 ]
-"""Opens a session of the inner agent, from a snapshot or a new one (None), within a share of the
-outer turn's budget, with a hook that is called before all others, for an outer call."""
+"""Opens a session of the inner agent, from a snapshot or a new one (None), within an outer run, for
+an outer call."""
 
 OpenInnerBlocking = Callable[
-    [bytes | None, TurnBudget | None, Hook, ParentCall | None],
-    AbstractContextManager[BlockingSession],
+    [bytes | None, ParentRun, ParentCall | None], AbstractContextManager[BlockingSession]
 ]
 """The same, for a session without an event loop."""
 
@@ -188,7 +190,7 @@ class AgentTool:
 
     async def _run(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context, self._result)
-        async with self._open_inner(run.snapshot, run.share, run, run.parent) as session:
+        async with self._open_inner(run.snapshot, run.outer, run.parent) as session:
             with run.requesting(session):
                 run.begin(session, task)
                 with run.keeping_approvals(session):
@@ -198,7 +200,7 @@ class AgentTool:
     def _run_blocking(self, task: str, context: ToolContext) -> ToolReturn:
         run = _Run(self._spec.name, context, self._result)
         with (
-            self._open_inner_blocking(run.snapshot, run.share, run, run.parent) as session,
+            self._open_inner_blocking(run.snapshot, run.outer, run.parent) as session,
             run.requesting(session),
         ):
             run.begin(session, task)
@@ -214,6 +216,7 @@ class _Run(Hook):
         snapshot: Where the inner session goes on; None in the first run of a call.
         parent: The outer call; None if it is of no session.
         share: The call's share of the outer turn's budget; None if it has none.
+        outer: The run that made the call.
     """
 
     def __init__(self, name: str, context: ToolContext, result: ToolResultType | None) -> None:
@@ -221,11 +224,8 @@ class _Run(Hook):
         self.snapshot = _snapshot_in(context.token)
         call = context.request
         self.parent = ParentCall(call.session_id, call.call_id) if call.session_id else None
-        self.share: TurnBudget | None
-        try:
-            self.share = context.get(TurnBudget)
-        except MissingDependency:
-            self.share = None
+        self.share = _find(context, TurnBudget)
+        self.outer = ParentRun(self.share, _find(context, OuterDependencies), self)
         self._name = name
         self._context = context
         self._limit: str | None = None
@@ -328,6 +328,13 @@ class _Run(Hook):
             call=self._context.request.call,
             summary=f"{request.call.name}: {request.summary}",
         )
+
+
+def _find(context: ToolContext, kind: type[T]) -> T | None:
+    try:
+        return context.get(kind)
+    except MissingDependency:
+        return None
 
 
 def _snapshot_in(token: JsonValue) -> bytes | None:

@@ -17,8 +17,6 @@ from agentkit_loop.agent._blocking_session import BlockingSession
 from agentkit_loop.agent._opening import AgentParts, ParentRun, SessionStart, new_session_id
 from agentkit_loop.agent._session import Session
 from agentkit_loop.drivers._session_lease import SessionLease
-from agentkit_loop.extensions._budget import TurnBudget
-from agentkit_loop.extensions._hooks import Hook
 from agentkit_loop.kernel._state import ParentCall
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
@@ -175,42 +173,35 @@ def open_session_blocking(
 def open_inner_session(
     parts: AgentParts,
     snapshot: bytes | None,
-    budget: TurnBudget | None,
-    hook: Hook,
-    call: ParentCall,
+    outer: ParentRun,
+    call: ParentCall | None,
 ) -> AbstractAsyncContextManager[Session]:
     """Open a session for one call of an agent's tool; see `AgentTool`.
 
     Args:
         parts: What the agent is made of.
         snapshot: Where to go on; None starts a new session.
-        budget: The call's share of the outer turn's budget; None if it has none.
-        hook: Called before all hooks of the agent.
+        outer: The run that made the call.
         call: The call; None if it is of no session.
     """
+    parts = parts.within(outer.dependencies)
 
     async def begin() -> SessionStart:
-        return (
-            parts.start(new_session_id(), parent=call)
-            if snapshot is None
-            else parts.resume(snapshot)
-        )
+        return _begin_inner(parts, snapshot, call)
 
-    return OpenSession(parts, begin, parent=ParentRun(budget, hook))
+    return OpenSession(parts, begin, parent=outer)
 
 
 def open_inner_session_blocking(
     parts: AgentParts,
     snapshot: bytes | None,
-    budget: TurnBudget | None,
-    hook: Hook,
-    call: ParentCall,
+    outer: ParentRun,
+    call: ParentCall | None,
 ) -> AbstractContextManager[BlockingSession]:
     """Open a session for one call of an agent's tool, without an event loop."""
-    begin = (
-        parts.start(new_session_id(), parent=call) if snapshot is None else parts.resume(snapshot)
-    )
-    return open_session_blocking(parts, begin, parent=ParentRun(budget, hook))
+    parts = parts.within(outer.dependencies)
+    begin = _begin_inner(parts, snapshot, call)
+    return open_session_blocking(parts, begin, parent=outer)
 
 
 def _begin_inner(

@@ -52,15 +52,29 @@ class SessionStart(Record, frozen=True):
     lease: SessionLease = field(default_factory=SessionLease)
 
 
+class OuterDependencies(Record, frozen=True):
+    """Among the dependencies of each call: those that an agent inherits that is the call's tool.
+
+    Attributes:
+        of_agent: The dependencies of the outer agent; the inner agent's own win over them.
+        of_run: Those that were given to the run; they win over all others.
+    """
+
+    of_agent: Dependencies
+    of_run: Dependencies
+
+
 class ParentRun(Record, frozen=True):
     """The run whose tool a session is.
 
     Attributes:
         budget: The tool call's share of that run's budget; None if it has none.
+        dependencies: What the session's agent inherits; None if the call is of no session.
         hook: Called before all hooks of the session's agent.
     """
 
     budget: TurnBudget | None
+    dependencies: OuterDependencies | None
     hook: Hook
 
 
@@ -80,6 +94,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
         reporters: Called with each event.
         on_approval: Answers approval requests; None leaves them to the host.
         dependencies: Objects for tools, by type.
+        run_dependencies: Those that were given to a run or a conversation; they win.
         clock: The time, and waits.
         jitter: Returns a random number between 0 and 1.
     """
@@ -97,12 +112,20 @@ class AgentParts(Record, frozen=True, kw_only=True):
     clock: Clock
     jitter: Callable[[], float]
     instructions_function: InstructionsFunction | None = None
+    run_dependencies: Dependencies = field(default_factory=dict)
 
     def with_dependencies(self, dependencies: Dependencies | None) -> AgentParts:
         """Return the parts with more dependencies, which win over those that are there."""
         if not dependencies:
             return self
-        return replace(self, dependencies={**self.dependencies, **dependencies})
+        return replace(self, run_dependencies={**self.run_dependencies, **dependencies})
+
+    def within(self, outer: OuterDependencies | None) -> AgentParts:
+        """Return the parts with the dependencies of the run of which the agent is a tool."""
+        if outer is None:
+            return self
+        dependencies = {**outer.of_agent, **self.dependencies}
+        return replace(self, dependencies=dependencies, run_dependencies=outer.of_run)
 
     def start(
         self,
@@ -169,13 +192,18 @@ class AgentParts(Record, frozen=True, kw_only=True):
         """
         seq = 0 if begin.head is None else begin.head.seq
         session_id = begin.state.session_id
+        inherited = OuterDependencies(self.dependencies, self.run_dependencies)
         return EngineSetup(
             state=begin.state,
             executor=self.executor,
             events=EventDispatcher(session_id, self.clock.now_ms, self.reporters, seq=seq),
             clock=self.clock,
             jitter=self.jitter,
-            dependencies=self.dependencies,
+            dependencies={
+                **self.dependencies,
+                **self.run_dependencies,
+                OuterDependencies: inherited,
+            },
             instructions=None if self.instructions_function is None else self._work_out,
             hooks=self.hooks if parent is None else self.hooks.with_first(parent.hook),
             mutators=self.mutators,
