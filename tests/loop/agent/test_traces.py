@@ -6,13 +6,20 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from agentkit_core import ModelOptions, SessionId
-from agentkit_loop import Agent, Hook
+from agentkit_core import ModelOptions, ModelRequest, RetryPolicy, SessionId, ToolChoiceMode
+from agentkit_loop import Agent, Hook, Limits, LoopConfig, RunFacts
 from agentkit_loop.events import Envelope, ModelCallStarted, RunStarted
-from agentkit_loop.testing import ScriptedModel, call, say
+from agentkit_loop.testing import ScriptedModel, call, fail, say
 from agentkit_tools_core import ToolContext, ToolFacts, ToolInvocation, tool
 from support.forms import FORMS, Form
+
+
+@tool
+def look() -> str:
+    """Look."""
+    return "seen"
 
 
 class Named(ScriptedModel):
@@ -75,6 +82,48 @@ def test_vu10_a_model_call_says_whose_model_it_is_and_how_it_is_asked(form: str)
         (None, ModelOptions(seed=1)),
         ("acme", options),
     ]
+
+
+class Choosing(Hook):
+    """Asks another model in another way, each time."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def before_request(self, request: ModelRequest, facts: RunFacts) -> ModelRequest:
+        self.times += 1
+        options = replace(request.options, seed=self.times)
+        return replace(request, model=f"other-{self.times}", options=options)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("hooks", [[], [Hook()], [Choosing], [Choosing, Choosing]], ids=len)
+def test_vu10_what_is_told_of_a_call_is_what_is_sent(form: str, hooks: list[Any]) -> None:
+    forms, told = Form(form), list[Envelope]()
+    model = ScriptedModel(
+        fail(), call("look"), fail(), say("x"), call("look"), call("look"), say("y")
+    )
+    agent = Agent(
+        model=model,
+        tools=[look],
+        options=ModelOptions(tool_choice=ToolChoiceMode.REQUIRED),
+        hooks=[hook() if isinstance(hook, type) else hook for hook in hooks],
+        config=LoopConfig(limits=Limits(max_tool_calls=1), retry=RetryPolicy(first_wait_s=0)),
+        reporters=[told.append],
+    )
+
+    async def test() -> None:
+        async with forms.opened(agent) as session:
+            await forms.do(session, "prompt", "go")
+            session.settings.use_once(ModelOptions(seed=9))
+            await forms.do(session, "prompt", "go")
+
+    forms.run(test)
+    calls = [each.event for each in told if isinstance(each.event, ModelCallStarted)]
+    assert [(event.model, event.options) for event in calls] == [
+        (request.model, request.options) for request in model.requests
+    ]
+    assert len(calls) >= 6
 
 
 SPAN: ContextVar[str] = ContextVar("span", default="none")

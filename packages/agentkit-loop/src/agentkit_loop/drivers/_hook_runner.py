@@ -164,7 +164,11 @@ class HookRunner:
         if isinstance(outcome, EndTurn):
             return Prepared(effect.id, stop=True)
         self._request = outcome
-        return self._prepared(effect, outcome, state, executor)
+        return replace(
+            self._prepared(effect, outcome, state, executor),
+            model=None if outcome.model == request.model else outcome.model,
+            options=None if outcome.options == request.options else outcome.options,
+        )
 
     def _prepared(
         self, effect: Prepare, request: ModelRequest, state: State, executor: Executor

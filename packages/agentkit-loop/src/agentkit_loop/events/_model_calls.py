@@ -27,11 +27,10 @@ class ModelCallStarted(EventRecord, frozen=True, tag="model_call_started"):
     Attributes:
         call: The number of the call in its turn, from 1.
         attempt: The number of the attempt at this call, from 1.
-        model: The id of the session's model. If a hook calls another one, `provenance` of
-            `ModelCallFinished` has it.
+        model: The id of the model that is called: the session's, or the one that a hook chose.
         provider: The name of the model's provider; None if the model does not say.
-        options: The session's options for the call, before hooks change the request; None in
-            records of older versions.
+        options: The options of the request, as hooks have left them; None in records of older
+            versions.
     """
 
     call: int

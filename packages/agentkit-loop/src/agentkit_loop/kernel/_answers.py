@@ -8,6 +8,7 @@ from agentkit_core import (
     ApprovalRequest,
     Item,
     JsonValue,
+    ModelOptions,
     ModelResponse,
     ToolResult,
     Usage,
@@ -45,12 +46,16 @@ class Prepared(_Answer, frozen=True, kw_only=True, tag="prepared"):
             model is told of it.
         callable_tools: The names of the tools that the answer may call, if the request forbids some
             of those that there are; None if it forbids none.
+        model: The id of the model that is called, if a hook chose another one; else None.
+        options: The options of the request, if a hook changed them; else None.
         stop: Whether the turn ends here, without this model call.
         error: Why the request could not be built, so that the turn ends; None if it could.
     """
 
     tools: dict[str, str] = field(default_factory=dict)
     callable_tools: tuple[str, ...] | None = None
+    model: str | None = None
+    options: ModelOptions | None = None
     stop: bool = False
     error: str | None = None
 

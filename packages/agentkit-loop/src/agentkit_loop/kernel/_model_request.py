@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agentkit_core import ModelOptions, ModelRequest, NamedTool, ToolChoiceMode, ToolSpec
-from agentkit_loop.kernel._state import State
+from agentkit_loop.kernel._config import LoopConfig
+from agentkit_loop.kernel._state import State, TurnState
 
 
 def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
@@ -15,25 +16,29 @@ def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
         state: The session.
         tools: The tools that the model is offered.
     """
-    turn = state.turn
+    turn, options = state.turn, state.once or state.options
     return ModelRequest(
         model=state.model,
         items=state.instructions + state.transcript.items,
         tools=tools,
-        options=_options(state),
+        options=(options if turn is None else request_options(options, turn, state.config)),
         session_id=state.session_id,
         turn_id=None if turn is None else turn.id,
     )
 
 
-def _options(state: State) -> ModelOptions:
-    options, turn = state.once or state.options, state.turn
-    if turn is None:
-        return options
+def request_options(options: ModelOptions, turn: TurnState, config: LoopConfig) -> ModelOptions:
+    """Return the options of a turn's next request, before hooks change them.
+
+    Args:
+        options: What the session asks for.
+        turn: The turn.
+        config: How the run behaves.
+    """
     if turn.tools_closed:
         return replace(options, tool_choice=ToolChoiceMode.NONE)
     choice = options.tool_choice
     is_forced = choice is ToolChoiceMode.REQUIRED or isinstance(choice, NamedTool)
-    if is_forced and state.config.reset_tool_choice and turn.model_calls:
+    if is_forced and config.reset_tool_choice and turn.model_calls:
         return replace(options, tool_choice=None)
     return options

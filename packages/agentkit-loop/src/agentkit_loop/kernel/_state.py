@@ -67,6 +67,8 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
         called: Whether the model was called for that attempt; not while the request is prepared.
         prepared: Whether the driver still has the request of that attempt, so that a retry need not
             prepare it again.
+        other_model: The id of the model that hooks chose for that request; None if they chose none.
+        other_options: The options that hooks gave that request; None if they changed none.
         resumed: Whether the last item is an answer that the provider wants to continue.
         empty_answers: How many answers in a row had nothing in them; they are not appended.
         tools_closed: Whether the model is called without tools, because it may call no more.
@@ -92,6 +94,8 @@ class TurnState(Record, frozen=True, kw_only=True, omit_defaults=True):
     attempt: int = 0
     called: bool = False
     prepared: bool = False
+    other_model: str | None = None
+    other_options: ModelOptions | None = None
     resumed: bool = False
     empty_answers: int = 0
     tools_closed: bool = False

@@ -33,6 +33,7 @@ from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._effects import CallModel, CheckFinish, Prepare, RunMutators
 from agentkit_loop.kernel._limits import Spent, any_limit_reached, most_tool_calls
+from agentkit_loop.kernel._model_request import request_options
 from agentkit_loop.kernel._state import TurnState
 from agentkit_loop.kernel._status import Finished
 from agentkit_loop.kernel._table import Phase
@@ -113,7 +114,7 @@ def _spent_by_turn(draft: Draft) -> Spent:
 def start_attempt(draft: Draft, attempt: int) -> Phase:
     """Start an attempt at the turn's next model call; hooks before the request run first."""
     if not draft.hooks.request:
-        draft.set_turn(attempt=attempt)
+        draft.set_turn(attempt=attempt, other_model=None, other_options=None)
         return call_model(draft)
     draft.set_turn(attempt=attempt, called=False, prepared=False, effect_id=draft.issue(Prepare))
     return Phase.PREPARING
@@ -122,10 +123,10 @@ def start_attempt(draft: Draft, attempt: int) -> Phase:
 def call_model(draft: Draft) -> Phase:
     """Call the model for the present attempt."""
     turn = draft.turn
-    options = draft.once or draft.options
-    draft.emit(
-        ModelCallStarted(turn.model_calls + 1, turn.attempt, draft.model, draft.provider, options)
-    )
+    model, options = turn.other_model or draft.model, turn.other_options
+    if options is None:
+        options = request_options(draft.once or draft.options, turn, draft.config)
+    draft.emit(ModelCallStarted(turn.model_calls + 1, turn.attempt, model, draft.provider, options))
     draft.set_turn(called=True, prepared=True, effect_id=draft.issue(CallModel))
     return Phase.CALLING
 

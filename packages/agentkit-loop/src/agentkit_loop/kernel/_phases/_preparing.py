@@ -15,7 +15,7 @@ from agentkit_loop.kernel._turns import call_model, end_turn, record_offer
 
 def on_prepared(draft: Draft, answer: Prepared) -> Phase:
     """Record the tools that the model is offered, and call it."""
-    draft.set_turn(effect_id=None)
+    draft.set_turn(effect_id=None, other_model=answer.model, other_options=answer.options)
     if answer.error is not None:
         return end_turn(draft, TurnEnd.ERROR, error=answer.error)
     if answer.stop:
