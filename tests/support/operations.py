@@ -14,9 +14,26 @@ def operations(work: Callable[[], Any]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
+    _profile(work, called)
+    return count
+
+
+def bytes_looked_at(work: Callable[[], Any]) -> int:
+    """Return how many bytes and characters the methods of bytes and texts were called on."""
+    size = 0
+
+    def called(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal size
+        if event == "c_call" and isinstance(of := getattr(argument, "__self__", None), bytes | str):
+            size += len(of)
+
+    _profile(work, called)
+    return size
+
+
+def _profile(work: Callable[[], Any], called: Callable[[FrameType, str, Any], None]) -> None:
     sys.setprofile(called)
     try:
         work()
     finally:
         sys.setprofile(None)
-    return count

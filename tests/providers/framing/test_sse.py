@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_providers._framing._sse import SseDecoder, SseEvent
+from support.operations import bytes_looked_at, operations
 
 
 def read(chunks: Iterable[bytes]) -> list[SseEvent]:
@@ -230,27 +230,70 @@ def test_no_bytes_make_it_raise(chunks: list[bytes]) -> None:
     decoder.finish()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"data: " + b"x" * 1_500_000 + b"\n\n",
-        b"data: x\n" * 150_000 + b"\n",
-        b"data: {}\n\n" * 150_000,
-        b": \n\n" * 150_000,
-        b"\r" * 500_000,
-    ],
-    ids=["one long line", "one long event", "many events", "many comments", "blank lines"],
+PLAIN_LINES = st.sampled_from(
+    [b"data: {}", b"data: a\rb", b"event: e\ndata: 1", b": ping", b"id: 1"]
 )
-def test_time_is_linear_however_small_the_pieces(body: bytes) -> None:
-    """Ten times the bytes take about ten times the work; quadratic would be a hundred."""
 
-    def took(body: bytes) -> float:
-        pieces = [body[at : at + 64] for at in range(0, len(body), 64)]
-        decoder, began = SseDecoder(), process_time()
-        for piece in pieces:
-            decoder.feed_data(piece)
-        decoder.finish()
-        return process_time() - began
 
-    small = min(took(body[: len(body) // 10]) for _ in range(3))
-    assert min(took(body) for _ in range(2)) < 40 * small + 0.05
+@given(
+    events=st.lists(st.tuples(PLAIN_LINES, st.sampled_from([b"\n", b"\r\n", b"\r"]))),
+    sizes=st.lists(st.integers(1, 4), min_size=1),
+)
+def test_reads_of_whole_events_are_read_as_the_standard_says(
+    events: list[tuple[bytes, bytes]], sizes: list[int]
+) -> None:
+    whole = [lines.replace(b"\n", end) + end + end for lines, end in events]
+    decoder, seen = SseDecoder(), list[bytes]()
+    for size in sizes * len(whole):
+        seen += decoder.feed_data(b"".join(whole[:size]))
+        whole = whole[size:]
+
+    body = b"".join(lines.replace(b"\n", end) + end + end for lines, end in events)
+    assert seen == [event.data for event in by_the_book(body)]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("name", [b"", b"event: delta"])
+def test_a_read_of_one_event_takes_as_few_calls_with_crlf_as_with_lf(
+    name: bytes, end: bytes
+) -> None:
+    decoder, event = SseDecoder(), (name + end if name else b"") + b"data: {}" + end + end
+    decoder.feed_data(b"data: first\n\n")
+
+    assert operations(lambda: decoder.feed_data(event)) <= 10
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (b"data: %s\n\n", 150_000),
+        (b"event: e\r\ndata: %s\r\n\r\n", 150_000),
+        (b"data: x\n", 15_000),
+        (b"data: {}\n\n", 15_000),
+        (b"event: e\ndata: {}\n\n", 10_000),
+        (b"data: {}\r\n\r\n", 15_000),
+        (b": \n\n", 15_000),
+        (b"\r", 15_000),
+    ],
+    ids=[
+        "one long line", "one long line with crlf", "one long event", "many events",
+        "many named events", "many crlf events", "many comments", "blank lines",
+    ],
+)  # fmt: skip
+def test_vs07_work_is_linear_however_small_the_pieces(body: bytes, count: int) -> None:
+    """Ten times the bytes take ten times the calls, and the bytes that these look at."""
+
+    def work(count: int) -> tuple[int, int]:
+        data = body % (b"x" * count) if b"%s" in body else body * count
+        pieces = [data[at : at + 64] for at in range(0, len(data), 64)]
+        decoder = SseDecoder()
+
+        def feed() -> None:
+            for piece in pieces:
+                decoder.feed_data(piece)
+            decoder.finish()
+
+        return operations(feed), bytes_looked_at(feed)
+
+    for small, large in zip(work(count // 10), work(count), strict=True):
+        assert large <= 11 * small + 1_000

@@ -68,26 +68,26 @@ class SseDecoder:
 
     def feed_data(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes; return the payloads of the events that they complete."""
-        if self._between and chunk[-2:] == b"\n\n" and b"\r" not in chunk:
-            # Servers send whole events, and nearly all are one data line, maybe after a name. If
-            # the bytes between such events account for every line end, there is nothing else.
-            ends = chunk.count(b"\n")
-            if chunk[:6] == _PLAIN:
-                if ends == 2:
-                    return [chunk[6:-2]]
-                payloads = chunk[6:-2].split(_BETWEEN)
-                if ends == 2 * len(payloads):
-                    return payloads
-            elif chunk[:7] == _NAMED:
-                if ends == 3:
-                    _, between, payload = chunk.partition(_AFTER_NAME)
-                    if between:
-                        return [payload[:-2]]
-                events = [event.partition(_AFTER_NAME) for event in chunk[:-2].split(b"\n\n")]
-                if ends == 3 * len(events) and all(
-                    name[:7] == _NAMED and between for name, between, _ in events
+        if self._between and chunk[:6] == _PLAIN:
+            # Most reads bring one event of one data line, maybe after a name. (`0x0D in line` takes
+            # an eighth of the time of `b"\r" in line`.)
+            line, _, rest = chunk.partition(b"\n")
+            if rest == b"\n" and 0x0D not in line:
+                return [line[6:]]
+            if rest == b"\r\n" and line.find(b"\r") == len(line) - 1:
+                return [line[6:-1]]
+        elif self._between and chunk[:7] == _NAMED:
+            name, _, payload = chunk.partition(b"\n")
+            if payload[:6] == _PLAIN:
+                line, _, rest = payload.partition(b"\n")
+                if rest == b"\n" and 0x0D not in line and 0x0D not in name:
+                    return [line[6:]]
+                if (
+                    rest == b"\r\n"
+                    and line.find(b"\r") == len(line) - 1
+                    and name.find(b"\r") == len(name) - 1
                 ):
-                    return [payload for _, _, payload in events]
+                    return [line[6:-1]]
         self._data_only = True
         return cast("list[bytes]", self._feed(chunk))
 
@@ -131,10 +131,12 @@ class SseDecoder:
             self._after_cr = False
             if chunk[0] == 0x0A:
                 chunk = chunk[1:]
-        if b"\r" in chunk:
+        if 0x0D in chunk:
             self._after_cr = chunk[-1] == 0x0D
-            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if b"\n" not in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n")
+            if 0x0D in chunk:
+                chunk = chunk.replace(b"\r", b"\n")
+        if 0x0A not in chunk:
             if chunk:
                 self._line.append(chunk)
             return
@@ -144,13 +146,9 @@ class SseDecoder:
             self._line = []
         if self._fields_open:
             chunk = self._close_event(chunk, done)
-        if not self._id and chunk.startswith(_PLAIN):
-            # As in `feed_data`, except for the last event, which is read line by line.
-            payloads = chunk[6:].split(_BETWEEN)
-            rest = payloads.pop()
-            if payloads and chunk.count(b"\n") == 2 * len(payloads) + rest.count(b"\n"):
-                done += payloads
-                chunk = _PLAIN + rest
+        if not self._id and (self._data_only or chunk.startswith(_PLAIN)):
+            payloads, chunk = _plain_events(chunk)
+            done += payloads
         lines = chunk.split(b"\n")
         last = lines.pop()
         for line in lines:
@@ -204,6 +202,38 @@ class SseDecoder:
     def _take_retry(self, value: bytes) -> None:
         if value.isdigit():
             self.retry_ms = int(value[:18])
+
+
+def _plain_events(chunk: bytes) -> tuple[list[bytes], bytes]:
+    """Take the whole events at the front of a chunk, if each is one data line, maybe after a name.
+
+    Servers send nearly all events so. If the bytes between such events account for every line end,
+    there is nothing else.
+
+    Args:
+        chunk: Bytes that begin with an event; all lines end in LF.
+
+    Returns:
+        The payloads, and the bytes after these events; the whole chunk where one is different.
+    """
+    end = chunk.rfind(b"\n\n") + 2
+    if end < 2:
+        return [], chunk
+    events = chunk if end == len(chunk) else chunk[:end]
+    payloads: list[bytes] = []
+    if events.startswith(_PLAIN):
+        payloads = events[6:-2].split(_BETWEEN)
+        if events.count(b"\n") != 2 * len(payloads):
+            return [], chunk
+    elif events.startswith(_NAMED):
+        for event in events[:-2].split(b"\n\n"):
+            name, between, payload = event.partition(_AFTER_NAME)
+            if not between or name[:7] != _NAMED:
+                return [], chunk
+            payloads.append(payload)
+        if events.count(b"\n") != 3 * len(payloads):
+            return [], chunk
+    return payloads, chunk[end:] if payloads else chunk
 
 
 _FIELDS: Final[Mapping[bytes, Callable[[SseDecoder, bytes], None]]] = {
