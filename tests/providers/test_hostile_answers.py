@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
-from copy import deepcopy
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,54 +16,11 @@ from agentkit_core.provider import (
     ResponseFinished,
     fold_response,
 )
+from providers.odd_values import ODD, any_json, places, put
 from providers.wire_protocols import PROTOCOLS, answers, decode, payloads_of, read, stream
 from support.examples import examples
 
 LAST = (ResponseFinished, ResponseFailed)
-
-ODD: list[Any] = [
-    None, True, 0, -1, 2**64, 10**400, 1.5, "", "\ud83d", "text", "2024", [], {}, [None], [[]],
-    [{}], ["text"], [1], {"type": 5}, {"": None}, {"text": 1},
-    {"error": "x"}, {"message": {"a": []}},
-    {"type": "\udc00", "id": [], "name": {}}, [{"type": "text", "text": "\ud83d"}],
-    [{"index": {}, "id": {}, "function": []}],
-]  # fmt: skip
-
-any_json = st.one_of(
-    st.sampled_from(ODD),
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["type", "text", "id", "index", "error", "name", "input", "delta"]),
-                inner,
-                max_size=3,
-            )
-        ),
-        max_leaves=6,
-    ),
-)
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """All places of a JSON value, the value itself first."""
-    yield path
-    if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from places(value[key], (*path, key))
-
-
-def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """A copy of a value with another value at a place."""
-    if not path:
-        return new
-    copy = deepcopy(value)
-    holder = copy
-    for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = new
-    return copy
 
 
 def check_answer(events: list[ModelEvent]) -> None:

@@ -28,6 +28,7 @@ PROTOCOLS = {
 
 FILES = {
     "__init__",
+    "_common_events",
     "_decode",
     "_decode_parts",
     "_encode",
@@ -78,6 +79,7 @@ def test_classes_are_named_for_their_protocol(protocol: str) -> None:
     assert issubclass(decoder, BodyDecoder)
     assert parameters(encoder) == ["target_of", "quirks"]
     assert parameters(decoder) == ["request", "provider", "quirks"]
+    assert {"_take_common", "_take_payload"} <= set(vars(decoder))
     assert inspect.isclass(module(protocol, "_decode_parts").ResponseParts)
 
 

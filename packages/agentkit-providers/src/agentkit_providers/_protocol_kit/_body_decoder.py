@@ -24,13 +24,22 @@ from agentkit_providers.failures._stream_failures import cut_off, unreadable
 DONE: Final = b"[DONE]"
 """The payload with which many servers and gateways end a stream."""
 
+NOT_THIS_SHAPE: Final = (msgspec.DecodeError, RecursionError)
+"""What a msgspec decoder raises for a payload of another shape, and for what is not JSON."""
+
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+_CHANCES: Final = 64
+"""How many payloads in a row may not be common ones before nothing is expected to be."""
 
 
 class BodyDecoder(ABC):
     """Turns the bytes of one response body into payloads; a protocol decides what these mean.
 
     A protocol sets `_ended` together with its last event; nothing is read after that.
+
+    Nearly all payloads of a stream only add text to a part that is open. A protocol reads these by
+    narrow shapes in `_take_common`; the others, and all payloads after one that was read leniently,
+    come to `_take_payload`.
     """
 
     sender: ClassVar[str]
@@ -46,6 +55,7 @@ class BodyDecoder(ABC):
         self._ended = False
         self._started = False  # whether a `ResponseStarted` was returned
         self._is_odd = False  # whether a payload was read leniently
+        self._chances = _CHANCES  # how many more payloads may not be common ones
         self._misfit: ProviderFailure | None = None  # for the first payload of another shape
         self.is_complete = False
         """Whether the final finish reason has come, so that what follows is only form."""
@@ -57,7 +67,13 @@ class BodyDecoder(ABC):
         out: list[ModelEvent] = []
         try:
             if self._sse is not None:
-                self._take_payloads(self._sse.feed_data(chunk), out)
+                payloads = self._sse.feed_data(chunk)
+                at = self._take_common(payloads, 0, out) if self._chances else 0
+                if at:
+                    self._chances = _CHANCES
+                if at == len(payloads):
+                    return tuple(out)  # only texts that msgspec has read: they can be stored
+                self._take_payloads(payloads, at, out)
             else:
                 self._feed_json(chunk, out)
         except Exception as error:
@@ -72,7 +88,7 @@ class BodyDecoder(ABC):
                 return
             if chunk[0] not in b"{[":
                 self._sse = SseDecoder()
-                self._take_payloads(self._sse.feed_data(chunk), out)
+                self._take_payloads(self._sse.feed_data(chunk), 0, out)
                 return
             self._json = self._json_reader()
         self._take_bodies(self._json.feed(chunk), out)
@@ -89,12 +105,24 @@ class BodyDecoder(ABC):
                 # The blank line after this event is missing, so it may be cut off. It is not if it
                 # can be read.
                 if last.data.strip() == DONE or is_json(last.data):
-                    self._take_payloads([last.data], out)
+                    self._take_payloads([last.data], 0, out)
             if not self._ended:
                 self._end_of_body(out)
         except Exception as error:
             _end_after(error, self, out)
         return storable_events(out, texts=self._is_odd)
+
+    def _take_payloads(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> None:
+        """Take payloads from an index on; the one at the index is not a common one."""
+        while at < len(payloads):
+            self._take_payload(payloads[at], out)
+            if self._ended:
+                return
+            at += 1
+            if self._chances and at < len(payloads):
+                reached = self._take_common(payloads, at, out)
+                self._chances = _CHANCES if reached > at else self._chances
+                at = reached
 
     def _take_bodies(self, bodies: list[bytes], out: list[ModelEvent]) -> None:
         for body in bodies:
@@ -135,7 +163,7 @@ class BodyDecoder(ABC):
             event = self._convert(fit_shape(value, shape), shape)
         except (ValueError, RecursionError):
             return None  # nothing in it is known
-        self._is_odd = True
+        self._is_odd, self._chances = True, 0
         self._expect_surrogates()
         return event
 
@@ -152,8 +180,19 @@ class BodyDecoder(ABC):
         return
 
     @abstractmethod
-    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
-        """Add to `out` what the payloads of a stream mean, up to the last event."""
+    def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
+        """Take payloads from an index on, as long as each only adds text to an open part.
+
+        The result is the same as that of `_take_payload`, only faster. A payload that the expected
+        shape does not fit uses up one of `_chances`.
+
+        Returns:
+            The index of the first payload that was not taken.
+        """
+
+    @abstractmethod
+    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
+        """Add to `out` what a payload of a stream means."""
 
     @abstractmethod
     def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:

@@ -29,6 +29,7 @@ from agentkit_providers._protocol_kit._lenient_values import (
     list_or_empty,
     text_or_empty,
 )
+from agentkit_providers.anthropic_messages._common_events import ARGUMENTS, TEXT, THINKING
 from agentkit_providers.anthropic_messages._metadata_keys import (
     API,
     BLOCK_KEY,
@@ -44,6 +45,11 @@ class Block(Protocol):
 
     has_surrogates: bool
     """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
+    grows_by: type | None
+    """The narrow delta that only adds to `pieces`, see `_common_events`; None where none does."""
+    part_id: PartId
+    pieces: list[str]
+    """The text of the part so far."""
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
         """Take a delta of the block; add the deltas of its part to `out`."""
@@ -60,9 +66,9 @@ class TextBlock:
     has_surrogates = False
 
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
-        self._part_id = part_id
-        self._begun = False
-        self._pieces: list[str] = []
+        self.part_id = part_id
+        self.grows_by: type | None = None  # until the part begins
+        self.pieces: list[str] = []
         self._surrogate = ""
         self._metadata = _further_fields(block, "text", "citations")
         self._citations = list(list_or_empty(block.get("citations")))
@@ -70,13 +76,8 @@ class TextBlock:
 
     def grow(self, delta: Delta, out: list[ModelEvent], /) -> None:
         """Take more text, or a citation, which comes before the text that it belongs to."""
-        text = delta.text
-        if text:
-            if self._begun and not self.has_surrogates:
-                self._pieces.append(text)
-                out.append(AppendText(self._part_id, text))
-            else:
-                self._append(text, out)
+        if delta.text:
+            self._append(delta.text, out)
         elif delta.citation is not None:
             self._citations.append(delta.citation)
 
@@ -85,33 +86,34 @@ class TextBlock:
         if self._surrogate:
             self.has_surrogates, self._surrogate = False, ""
             self._append(REPLACEMENT, out)
-        if not self._begun:
+        if not self.pieces:
             return
         metadata = self._metadata
         if self._citations:
             metadata = {CITATIONS_KEY: self._citations, **metadata}
-        out.append(CommitPart(Text("".join(self._pieces), metadata=metadata), self._part_id))
+        out.append(CommitPart(Text("".join(self.pieces), metadata=metadata), self.part_id))
 
     def _append(self, text: str, out: list[ModelEvent]) -> None:
         if self.has_surrogates:
             text, self._surrogate = join_surrogates(self._surrogate + text)
         if not text:
             return
-        if not self._begun:
-            self._begun = True
-            out.append(BeginPart(self._part_id, Text("")))
-        self._pieces.append(text)
-        out.append(AppendText(self._part_id, text))
+        if not self.pieces:
+            self.grows_by = TEXT
+            out.append(BeginPart(self.part_id, Text("")))
+        self.pieces.append(text)
+        out.append(AppendText(self.part_id, text))
 
 
 class ThinkingBlock:
     """Reasoning. Its text may be withheld; the vendor needs only the signature back."""
 
     has_surrogates = False
+    grows_by: type | None = THINKING
 
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
-        self._part_id = part_id
-        self._pieces: list[str] = []
+        self.part_id = part_id
+        self.pieces: list[str] = []
         self._surrogate = ""
         self._signature = text_or_empty(block.get("signature"))
         self._metadata = _further_fields(block, "thinking", "signature")
@@ -133,28 +135,29 @@ class ThinkingBlock:
         metadata = self._metadata
         if self._signature:
             metadata = {SIGNATURE_KEY: self._signature, **metadata}
-        text = "".join(self._pieces)
+        text = "".join(self.pieces)
         part = Reasoning(text or None, redacted=not text, metadata=metadata)
-        out.append(CommitPart(part, self._part_id))
+        out.append(CommitPart(part, self.part_id))
 
     def _append(self, text: str, out: list[ModelEvent]) -> None:
         if self.has_surrogates:
             text, self._surrogate = join_surrogates(self._surrogate + text)
         if text:
-            self._pieces.append(text)
-            out.append(AppendText(self._part_id, text))
+            self.pieces.append(text)
+            out.append(AppendText(self.part_id, text))
 
 
 class CallBlock:
     """A call that the client runs. Its arguments come as JSON text, or whole in the start."""
 
     has_surrogates = False
+    grows_by: type | None = ARGUMENTS
 
     def __init__(
         self, part_id: PartId, call_id: str, block: dict[str, Any], out: list[ModelEvent]
     ) -> None:
-        self._part_id = part_id
-        self._pieces: list[str] = []
+        self.part_id = part_id
+        self.pieces: list[str] = []
         self._surrogate = ""
         self._whole = block.get("input")
         metadata = _further_fields(block, "id", "name", "input")
@@ -175,27 +178,29 @@ class CallBlock:
         """Commit the call with its arguments; with an `input_error` where these cannot be read."""
         if self._surrogate:
             self._append(REPLACEMENT, out)
-        if not "".join(self._pieces).strip() and self._whole:
+        if not "".join(self.pieces).strip() and self._whole:
             whole = self._whole
             self._append(whole if isinstance(whole, str) else to_json(whole).decode(), out)
-        call = complete_call(self._call, "".join(self._pieces))
+        call = complete_call(self._call, "".join(self.pieces))
         if call.input_error is not None and isinstance(self._whole, dict) and self._whole:
             call = complete_call(self._call, to_json(self._whole).decode())
-        out.append(CommitPart(call, self._part_id))
+        out.append(CommitPart(call, self.part_id))
 
     def _append(self, piece: str, out: list[ModelEvent]) -> None:
         if piece:
-            self._pieces.append(piece)
-            out.append(AppendText(self._part_id, piece))
+            self.pieces.append(piece)
+            out.append(AppendText(self.part_id, piece))
 
 
 class OtherBlock:
     """A block that is kept as it is; each delta goes into the field that it belongs to."""
 
     has_surrogates = False
+    grows_by: type | None = None
 
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
-        self._part_id = part_id
+        self.part_id = part_id
+        self.pieces: list[str] = []
         self._block = block
         self._input: list[str] = []
         self._texts: dict[str, list[str]] = {}
@@ -235,7 +240,7 @@ class OtherBlock:
         arguments = without_lone_surrogates("".join(self._input))
         if arguments.strip():
             block["input"] = _parse_arguments(arguments)
-        out.append(CommitPart(Custom(self._kind, block), self._part_id))
+        out.append(CommitPart(Custom(self._kind, block), self.part_id))
 
 
 def open_block(

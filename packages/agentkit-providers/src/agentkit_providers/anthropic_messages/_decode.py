@@ -12,16 +12,18 @@ import msgspec
 
 from agentkit_core import MetadataMap, ModelRequest, Provenance, ProviderFailure, Usage
 from agentkit_core.provider import (
+    AppendText,
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
     ResponseStarted,
     UsageReported,
 )
-from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyDecoder
 from agentkit_providers._protocol_kit._lenient_shapes import fields_of
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
 from agentkit_providers.anthropic_messages._blocks import OtherBlock
+from agentkit_providers.anthropic_messages._common_events import GROWTH
 from agentkit_providers.anthropic_messages._decode_parts import ResponseParts
 from agentkit_providers.anthropic_messages._finish import failed_finish, finish_reason
 from agentkit_providers.anthropic_messages._metadata_keys import (
@@ -72,21 +74,37 @@ class AnthropicMessagesDecoder(BodyDecoder):
         self._has_total = False  # whether counts came that are not those of the beginning
         self._metadata: MetadataMap = {}
 
-    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
-        for payload in payloads:
+    def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
+        blocks = self._parts.open
+        if not blocks:
+            return at
+        while at < len(payloads):
             try:
-                event = EVENT.decode(payload)
-            except (msgspec.DecodeError, RecursionError):
-                event = self._read_odd(payload, EVENT.type, out)
-            if event is not None:
-                self._take(event, payload, out)
-            if self._ended:
-                return
+                event = GROWTH.decode(payloads[at])
+            except NOT_THIS_SHAPE:
+                self._chances -= 1
+                break
+            block, piece = blocks.get(event.index), event.delta.piece
+            if block is None or type(event.delta) is not block.grows_by:
+                break
+            if piece:
+                block.pieces.append(piece)
+                out.append(AppendText(block.part_id, piece))
+            at += 1
+        return at
+
+    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
+        try:
+            event = EVENT.decode(payload)
+        except NOT_THIS_SHAPE:
+            event = self._read_odd(payload, EVENT.type, out)
+        if event is not None:
+            self._take(event, payload, out)
 
     def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
         try:
             message = MESSAGE.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except NOT_THIS_SHAPE:
             message = self._read_odd(body, MESSAGE.type, out)
         if self._ended:
             return

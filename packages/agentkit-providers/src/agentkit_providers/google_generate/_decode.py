@@ -24,6 +24,7 @@ from agentkit_core import (
 )
 from agentkit_core.json import without_lone_surrogates
 from agentkit_core.provider import (
+    AppendText,
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
@@ -32,10 +33,11 @@ from agentkit_core.provider import (
     fold,
 )
 from agentkit_providers._framing._json_objects import JsonObjects
-from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyDecoder
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
+from agentkit_providers.google_generate._common_events import GROWTH
 from agentkit_providers.google_generate._decode_parts import ResponseParts
 from agentkit_providers.google_generate._finish import failed_finish, finish_reason
 from agentkit_providers.google_generate._metadata_keys import (
@@ -92,20 +94,41 @@ class GoogleGenerateDecoder(BodyDecoder):
         self._parts = ResponseParts(self._history)
         self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further candidates
 
-    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
-        for payload in payloads:
-            self._payload = payload
+    def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
+        run = self._parts.run
+        if run is None or self._parts.finish_words:
+            return at
+        while at < len(payloads):
             try:
-                event = self._read.decode(payload)
-            except (msgspec.DecodeError, RecursionError):
-                event = self._read_odd(payload, self._read.type, out)
-            if event is not None:
-                self._take(event, out)
-            if self._ended:
-                return
+                chunk = GROWTH.decode(payloads[at])
+            except NOT_THIS_SHAPE:
+                self._chances -= 1
+                break
+            part, usage = chunk.candidates[0].content.parts[0], chunk.usage_metadata
+            if run.thought is not (part.thought is True) or (usage and self._usage is None):
+                break
+            if part.piece:
+                run.pieces.append(part.piece)
+                out.append(AppendText(run.part_id, part.piece))
+                self._usage_is_old = True
+            if usage:
+                self._usage_is_old = False
+                if b"TokenCount" in bytes(usage):
+                    self._last_usage = usage
+            at += 1
+        return at
+
+    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
+        self._payload = payload
+        try:
+            event = self._read.decode(payload)
+        except NOT_THIS_SHAPE:
+            event = self._read_odd(payload, self._read.type, out)
+        if event is not None:
+            self._take(event, out)
 
     def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
-        self._take_payloads([body], out)
+        self._take_payload(body, out)
 
     def _take_done(self, out: list[ModelEvent]) -> None:
         """Ignore the end mark, which only gateways send."""

@@ -59,7 +59,7 @@ Verbatim = Callable[[int], dict[str, Any]]
 """Returns the part at an index of the chunk that is being read, as it stands there."""
 
 
-class _Run:
+class Run:
     """A text, or reasoning, that grows."""
 
     __slots__ = ("part_id", "pieces", "signatures", "thought")
@@ -121,7 +121,8 @@ class ResponseParts:
         """For the item that the response becomes."""
         self._call_count = 0
         self._part_count = 0
-        self._run: _Run | None = None
+        self.run: Run | None = None
+        """The text, or reasoning, that is open."""
         self._call: _OpenCall | None = None
         self._call_ids = ResponseCallIds(history)
 
@@ -146,7 +147,7 @@ class ResponseParts:
             text = part.text
             if text is not None:
                 if text:
-                    run = self._run
+                    run = self.run
                     if run is None or run.thought is not (part.thought is True):
                         run = self._open_run(thought=part.thought is True, out=out)
                     if part.thought_signature:
@@ -172,16 +173,16 @@ class ResponseParts:
         self._close_run(out)
         self._close_call(out, cut=cut)
 
-    def _open_run(self, *, thought: bool, out: list[ModelEvent]) -> _Run:
+    def _open_run(self, *, thought: bool, out: list[ModelEvent]) -> Run:
         self._close_run(out)
-        run = self._run = _Run(self._next_part_id(), thought=thought)
+        run = self.run = Run(self._next_part_id(), thought=thought)
         out.append(BeginPart(run.part_id, Reasoning() if thought else Text("")))
         return run
 
     def _close_run(self, out: list[ModelEvent]) -> None:
-        run = self._run
+        run = self.run
         if run is not None:
-            self._run = None
+            self.run = None
             out.append(CommitPart(run.completed_part(), run.part_id))
 
     def _next_part_id(self) -> PartId:

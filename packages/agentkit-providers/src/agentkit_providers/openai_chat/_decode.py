@@ -13,6 +13,7 @@ import msgspec
 
 from agentkit_core import JsonValue, MetadataMap, ModelRequest, Provenance, ProviderFailure
 from agentkit_core.provider import (
+    AppendText,
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
@@ -21,7 +22,7 @@ from agentkit_core.provider import (
     fold,
 )
 from agentkit_providers._framing._lenient_json import read_leniently
-from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
 from agentkit_providers.openai_chat._decode_parts import ResponseParts
@@ -39,6 +40,7 @@ from agentkit_providers.openai_chat._wire_events import (
     Whole,
 )
 
+_SERVICE_TIER_KEY: Final = f"{API}.service_tier"
 _AUDIO_TYPES: Final = {"mp3": "audio/mpeg", "pcm16": "audio/pcm"}
 
 
@@ -74,22 +76,50 @@ class OpenAIChatDecoder(BodyDecoder):
         self._others: dict[int, tuple[ResponseParts, list[ModelEvent]]] = {}  # further choices
         self._logprobs: list[JsonValue] = []
 
-    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
-        for payload in payloads:
+    def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
+        growth = self._parts.growth
+        if growth is None or self._index != 0:
+            return at
+        read, calls, pieces, part_id = growth
+        tier, before = self._metadata.get(_SERVICE_TIER_KEY), len(out)
+        while at < len(payloads):
             try:
-                event = self._read.decode(payload)
-            except (msgspec.DecodeError, RecursionError):
-                event = self._read_odd(payload, self._read.type, out)
-            if event is not None:
-                self._take(event, payload, out)
-            if self._ended:
-                return
+                chunk = read(payloads[at])
+            except NOT_THIS_SHAPE:
+                self._chances -= 1
+                break
+            if chunk.service_tier and chunk.service_tier != tier:
+                break
+            delta = chunk.choices[0].delta
+            if calls is None:
+                piece = delta.piece
+            else:
+                fragment = delta.tool_calls[0]
+                slot = calls.get(fragment.index)
+                if slot is None or not slot.begun:
+                    break
+                piece, pieces, part_id = fragment.function.piece, slot.arguments, slot.part_id
+            if piece:
+                pieces.append(piece)
+                out.append(AppendText(part_id, piece))
+            at += 1
+        if len(out) > before:
+            self._usage_is_old = True
+        return at
+
+    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
+        try:
+            event = self._read.decode(payload)
+        except NOT_THIS_SHAPE:
+            event = self._read_odd(payload, self._read.type, out)
+        if event is not None:
+            self._take(event, payload, out)
 
     def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
         event: Event | None
         try:
             event = WHOLE.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except NOT_THIS_SHAPE:
             event = self._read_odd(body, WHOLE.type, out)
         if event is not None:
             self._take(event, body, out)
@@ -120,13 +150,15 @@ class OpenAIChatDecoder(BodyDecoder):
                     if delta is not None and not self._parts.finished:
                         self._parts.take(delta, out)
                 elif delta is not None:
-                    self._take_other(choice, out)
+                    parts, deltas = self._other(choice.index)
+                    if not parts.finished:
+                        parts.take(delta, deltas)
                 if choice.finish_reason is not None or choice.usage or choice.logprobs:
                     closing = True
             self._usage_is_old = self._usage_is_old or len(out) > events_before
             if closing:
                 self._take_ends_of(choices, out)
-                error = error or self._error_of(choices)
+                error = error or _error_of(choices, self._index)
         elif choices is None and event.usage is None and not error:
             error_body = find_error(payload)
             if error_body is not None:
@@ -136,7 +168,7 @@ class OpenAIChatDecoder(BodyDecoder):
             self._usage_is_old = False
             self._take_usage(event.usage if event.usage is not None else report, out)
         if event.service_tier and type(event.service_tier) is str:
-            self._metadata[f"{API}.service_tier"] = event.service_tier
+            self._metadata[_SERVICE_TIER_KEY] = event.service_tier
         if event.citations or event.search_results or event.moderation:
             for name in ("citations", "search_results", "moderation"):
                 if value := getattr(event, name):
@@ -169,12 +201,6 @@ class OpenAIChatDecoder(BodyDecoder):
         )
         out.append(ResponseStarted(provenance))
 
-    def _take_other(self, choice: AnyChoice, out: list[ModelEvent]) -> None:
-        """Take what a further choice gained; it goes into the metadata."""
-        parts, deltas = self._other(choice.index or 0)
-        if choice.delta is not None and not parts.finished:
-            parts.take(choice.delta, deltas)
-
     def _other(self, index: int) -> tuple[ResponseParts, list[ModelEvent]]:
         if index not in self._others:
             parts = ResponseParts(self._tools, self._audio_type, self._history)
@@ -205,12 +231,6 @@ class OpenAIChatDecoder(BodyDecoder):
         if choice.usage:
             self._usage_is_old = False
             self._take_usage(choice.usage, out)
-
-    def _error_of(self, choices: Sequence[AnyChoice]) -> Any:
-        """The error of the choice that is read; None where it has none."""
-        return next(
-            (choice.error for choice in choices if choice.index in (self._index, None)), None
-        )
 
     def _take_usage(self, report: Any, out: list[ModelEvent]) -> None:
         # Counts are running totals, and some vendors repeat them in every chunk: the last report
@@ -274,6 +294,11 @@ class OpenAIChatDecoder(BodyDecoder):
                 _further_choice(index, *self._others[index]) for index in sorted(self._others)
             ]
         return metadata
+
+
+def _error_of(choices: Sequence[AnyChoice], index: int | None) -> Any:
+    """The error of the choice that is read; None where it has none."""
+    return next((choice.error for choice in choices if choice.index in (index, None)), None)
 
 
 def _further_choice(index: int, parts: ResponseParts, deltas: list[ModelEvent]) -> JsonValue:

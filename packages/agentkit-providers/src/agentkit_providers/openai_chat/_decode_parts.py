@@ -40,6 +40,12 @@ from agentkit_providers._protocol_kit._lenient_values import (
     join_surrogates,
     joined_texts,
 )
+from agentkit_providers.openai_chat._common_events import (
+    READ_ARGUMENTS,
+    READ_REASONING,
+    READ_TEXT,
+    Growth,
+)
 from agentkit_providers.openai_chat._metadata_keys import (
     ANNOTATIONS_KEY,
     API,
@@ -51,7 +57,7 @@ from agentkit_providers.openai_chat._metadata_keys import (
     REFUSAL_KEY,
     TRANSCRIPT_KEY,
 )
-from agentkit_providers.openai_chat._reasoning_details import DetailsJoin, visible_text
+from agentkit_providers.openai_chat._reasoning_details import DetailsJoin, reasoning_source
 from agentkit_providers.openai_chat._tool_slots import ToolSlot, ToolSlots, merge_extra_content
 from agentkit_providers.openai_chat._wire_events import Delta, ToolCallDelta
 
@@ -99,6 +105,8 @@ class ResponseParts:
         self._details = DetailsJoin()
         self._bytes: list[bytes] = []
         self._tools = ToolSlots(known_tools, history)
+        self.growth: Growth | None = None
+        """What the last delta added to, if the next one is likely to add more; see `Growth`."""
 
     @property
     def calls(self) -> list[ToolSlot]:
@@ -112,6 +120,7 @@ class ResponseParts:
 
     def take(self, delta: Delta, out: list[ModelEvent]) -> None:
         """Take what the choice gained; add the deltas of parts to `out`."""
+        self.growth = None
         if (
             delta.reasoning_content
             or delta.reasoning
@@ -123,6 +132,7 @@ class ResponseParts:
         if content:
             if type(content) is str:
                 self._append(_TEXT, content, out)
+                self.growth = Growth(READ_TEXT, None, self._pieces, self._part_id)
             else:
                 for entry in content:
                     self._take_entry(entry, out)
@@ -137,7 +147,7 @@ class ResponseParts:
 
     def close(self, out: list[ModelEvent]) -> None:
         """Commit all open parts: the choice has ended."""
-        self.finished = True
+        self.finished, self.growth = True, None
         self._close_run(out)
         self._tools.join_nameless()
         for slot in self.calls:
@@ -179,7 +189,7 @@ class ResponseParts:
         run = self._run
         if run is None:
             return
-        self._run = None
+        self._run = self.growth = None
         if self._surrogate:
             self._surrogate = ""
             self._pieces.append(REPLACEMENT)
@@ -209,10 +219,12 @@ class ResponseParts:
     def _take_reasoning(self, delta: Delta, out: list[ModelEvent]) -> None:
         raw = delta.reasoning_details
         details = [entry for entry in raw if isinstance(entry, dict)] if type(raw) is list else []
-        field, text = _reasoning_source(delta, details)
+        field, text = reasoning_source(delta, details)
         if text:
             self._append(_Run.REASONING, text, out)
             self._part_metadata.setdefault(REASONING_FIELD_KEY, field)
+            if not details and field in READ_REASONING:
+                self.growth = Growth(READ_REASONING[field], None, self._pieces, self._part_id)
         elif self._run is not _Run.REASONING and any(
             entry.get("signature") or entry.get("data") for entry in details
         ):
@@ -241,6 +253,10 @@ class ResponseParts:
             out.append(CommitPart(Custom(f"{API}.{kind}", entry)))
 
     def _take_call(self, fragment: ToolCallDelta, out: list[ModelEvent]) -> None:
+        self._place_call(fragment, out)
+        self.growth = Growth(READ_ARGUMENTS, self._tools.by_index, [], PartId(""))
+
+    def _place_call(self, fragment: ToolCallDelta, out: list[ModelEvent]) -> None:
         tools = self._tools
         continued = tools.find_continued(fragment)
         if continued is not None and continued.begun:
@@ -321,16 +337,3 @@ class ResponseParts:
         if isinstance(data, str) and (content := decode_base64(data)):
             self._bytes.append(content)
             out.append(AppendBytes(self._part_id, content))
-
-
-def _reasoning_source(delta: Delta, details: list[dict[str, Any]]) -> tuple[str, str]:
-    """Choose the field that is read, since aggregators send the same text in two.
-
-    Returns:
-        The field's name and its text.
-    """
-    for field in ("reasoning_content", "reasoning", "reasoning_text"):
-        text = getattr(delta, field)
-        if text and type(text) is str:
-            return field, text
-    return "reasoning_details", visible_text(details)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from agentkit_providers.openai_chat._wire_events import Delta
+
 _GROWING_FIELDS: Final = ("text", "summary")
 
 
@@ -63,3 +65,16 @@ def _continues(entry: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
         return False  # a signature closes its text
     # Encrypted entries are never cut.
     return "data" not in piece and "data" not in entry
+
+
+def reasoning_source(delta: Delta, details: list[dict[str, Any]]) -> tuple[str, str]:
+    """Choose the field that is read, since aggregators send the same text in two.
+
+    Returns:
+        The field's name and its text.
+    """
+    for field in ("reasoning_content", "reasoning", "reasoning_text"):
+        text = getattr(delta, field)
+        if text and type(text) is str:
+            return field, text
+    return "reasoning_details", visible_text(details)

@@ -89,7 +89,8 @@ class ToolSlots:
     def __init__(self, known_tools: Collection[str], history: Sequence[Item]) -> None:
         self.slots: list[ToolSlot] = []
         self._known = known_tools
-        self._by_index: dict[int, ToolSlot] = {}
+        self.by_index: dict[int, ToolSlot] = {}
+        """The call that each index names."""
         self._by_id: dict[str, ToolSlot] = {}
         self._call_ids = ResponseCallIds(history)
         self._touched: set[ToolSlot] = set()
@@ -106,7 +107,7 @@ class ToolSlots:
         if fragment.id is None and fragment.extra_content is None:
             function = fragment.function
             if function is not None and function.name is None and fragment.index is not None:
-                return self._by_index.get(fragment.index)
+                return self.by_index.get(fragment.index)
         return None
 
     def place(self, fragment: ToolCallDelta, part_id: PartId) -> tuple[ToolSlot, str]:
@@ -131,7 +132,7 @@ class ToolSlots:
             self.slots.append(slot)
         self._touched.add(slot)
         if fragment.index is not None:
-            self._by_index[fragment.index] = slot
+            self.by_index[fragment.index] = slot
         if call_id and not slot.wire_id:
             slot.wire_id = call_id
             self._by_id.setdefault(call_id, slot)
@@ -173,7 +174,7 @@ class ToolSlots:
         known = self._by_id.get(call_id) if call_id else None
         if index is None:
             return self._find_without_index(known, call_id, name, arguments)
-        slot = self._by_index.get(index)
+        slot = self.by_index.get(index)
         if slot is None:
             # Some servers increase the index with every fragment of one call.
             return None if name else known

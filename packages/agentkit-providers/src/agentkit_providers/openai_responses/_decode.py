@@ -13,6 +13,7 @@ import msgspec
 from agentkit_core import MetadataMap, ModelRequest, Provenance, ProviderFailure, to_json
 from agentkit_core.json import decode_json
 from agentkit_core.provider import (
+    AppendText,
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
@@ -20,9 +21,10 @@ from agentkit_core.provider import (
     UsageReported,
 )
 from agentkit_providers._framing._lenient_json import read_leniently
-from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
+from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response
+from agentkit_providers.openai_responses._common_events import GROWTH
 from agentkit_providers.openai_responses._decode_parts import ResponseParts
 from agentkit_providers.openai_responses._event_handlers import HANDLERS
 from agentkit_providers.openai_responses._finish import (
@@ -39,7 +41,6 @@ from agentkit_providers.openai_responses._wire_events import (
     BEGINNINGS,
     EVENT,
     STATUS_OF,
-    TEXT_DELTA,
     UNFINISHED,
     WHOLE,
     Event,
@@ -70,30 +71,38 @@ class OpenAIResponsesDecoder(BodyDecoder):
         self._metadata: MetadataMap = {}
         self._parts = ResponseParts(request.items, waits_for_secrets=quirks.encrypted_reasoning)
 
-    def _take_payloads(self, payloads: list[bytes], out: list[ModelEvent]) -> None:
-        decode, parts = EVENT.decode, self._parts
-        for payload in payloads:
+    def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
+        if not self._is_flowing:
+            return at
+        find = self._parts.growing
+        while at < len(payloads):
             try:
-                event = decode(payload)
-            except (msgspec.DecodeError, RecursionError):
-                event = self._read_odd(payload, Event, out)
-            if event is None:
-                pass
-            elif not (
-                event.type == TEXT_DELTA
-                and self._is_flowing
-                and type(event.delta) is str
-                and parts.grow_text(event.output_index, event.content_index, event.delta, out)
-            ):
-                self._take(event, payload, out)
-            if self._ended:
-                return
+                event = GROWTH.decode(payloads[at])
+            except NOT_THIS_SHAPE:
+                self._chances -= 1
+                break
+            growing = find(event)
+            if growing is None:
+                break
+            if event.piece:
+                growing.pieces.append(event.piece)
+                out.append(AppendText(growing.part_id, event.piece))
+            at += 1
+        return at
+
+    def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
+        try:
+            event = EVENT.decode(payload)
+        except NOT_THIS_SHAPE:
+            event = self._read_odd(payload, Event, out)
+        if event is not None:
+            self._take(event, payload, out)
 
     def _take_json(self, body: bytes, out: list[ModelEvent]) -> None:
         whole: Whole | None
         try:
             whole = WHOLE.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except NOT_THIS_SHAPE:
             whole = self._read_odd(body, Whole, out)
         if self._ended:
             return

@@ -23,9 +23,10 @@ from agentkit_core import (
     ToolCallId,
     to_json,
 )
-from agentkit_core.provider import AppendText, BeginPart, CommitPart, ModelEvent, PartId
+from agentkit_core.provider import BeginPart, CommitPart, ModelEvent, PartId
 from agentkit_providers._protocol_kit._lenient_values import list_or_empty, text_or_empty
 from agentkit_providers._protocol_kit._response_call_ids import ResponseCallIds
+from agentkit_providers.openai_responses._common_events import ITEM_OF, TEXT
 from agentkit_providers.openai_responses._growing_parts import (
     CUSTOM_INPUT_START,
     GrowingPart,
@@ -77,16 +78,15 @@ class ResponseParts:
         self._without_secret: list[OutputItem] = []
         self._announced = False  # whether the server says which items there are
 
-    def grow_text(
-        self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
-    ) -> bool:
-        """Take more of a text that has begun; return whether there is one. Nearly all events do."""
-        growing = self._texts.get((index, at))
-        if growing is None or self.has_surrogates:
-            return False
-        growing.pieces.append(text)
-        out.append(AppendText(growing.part_id, text))
-        return True
+    def growing(self, event: Any) -> GrowingPart | None:
+        """The open part that an event of `_common_events` adds to; None where none is open."""
+        kind = type(event)
+        if kind is TEXT:
+            return self._texts.get((event.output_index, event.content_index))
+        item = self._items.get(event.output_index)
+        if item is None or item.done or item.type != ITEM_OF[kind]:
+            return None
+        return item.parts.get(0)
 
     def take_text(
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
