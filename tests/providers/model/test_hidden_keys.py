@@ -146,7 +146,8 @@ SHOWN: dict[str, Callable[[HttpModel], Any]] = {
 
 @pytest.mark.parametrize("way", GIVEN)
 def test_vs16_nothing_shows_a_key_however_it_is_given(way: str) -> None:
-    for seen in (made(way), made(way, Vendor([openai_chat.text("ok")]))):
+    client = Vendor([]).blocking_client(headers={"x-own": KEY})
+    for seen in (made(way), made(way, client=client)):
         for shown, show in SHOWN.items():
             text = refusal(partial(show, seen))
 

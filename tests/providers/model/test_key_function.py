@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import threading
 from collections.abc import Callable
@@ -223,6 +224,28 @@ async def test_vp15_the_cause_of_an_exception_is_told() -> None:
 
     assert failure is not None
     assert failure.message.endswith("RuntimeError: no token (caused by OSError: no network)")
+
+
+async def cancelled_elsewhere() -> str:
+    work = asyncio.ensure_future(asyncio.sleep(0))
+    work.cancel()
+    await work
+    return KEY
+
+
+@pytest.mark.parametrize(
+    "function", [cancelled_elsewhere, lambda: asyncio.run(cancelled_elsewhere())]
+)
+def test_vp15_what_was_cancelled_elsewhere_does_not_look_like_a_cancelled_request(
+    function: Any,
+) -> None:
+    async def ask() -> ModelResponse:
+        return await asked(Vendor([OK]), function).complete(REQUEST)
+
+    failure = asyncio.run(ask()).failure
+
+    assert failure is not None
+    assert "raised CancelledError" in failure.message
 
 
 def refusal(status: int, /, **error: Any) -> Answer:

@@ -16,6 +16,7 @@ from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.model._attempt import OnRetry
 from agentkit_providers.model._auth import KeySource
 from agentkit_providers.model._call_builder import MAX_RESPONSE_BYTES, CallBuilder, Encode
+from agentkit_providers.model._callers_client import CallersClient
 from agentkit_providers.model._headers import Headers
 from agentkit_providers.model._sessions import BlockingHttpSession, HttpSession
 from agentkit_providers.vendors._endpoint import Endpoint
@@ -76,7 +77,7 @@ class HttpModel:
             card=card,
             max_response_bytes=max_response_bytes,
         )
-        self._client: Any = client
+        self._client = CallersClient(client)
 
     @property
     def name(self) -> str:
@@ -124,14 +125,6 @@ class HttpModel:
 
     def __deepcopy__(self, memo: object) -> HttpModel:
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._client is not None:
-            raise TypeError(
-                "a model with an HTTP client of its own cannot be pickled; make the model again "
-                "with `connect` where it is needed"
-            )
-        return vars(self)  # a `Secret` in it refuses to be pickled
 
     def open(self, session_id: SessionId, /) -> HttpSession:
         """Open a session for an event loop. No I/O happens before the first request."""
@@ -189,7 +182,7 @@ class HttpModel:
         from agentkit_providers.transport._concurrent import BatchStream, respond
 
         credentials = self._calls.credentials
-        call, client = self._calls.build(request, encode), self._client_with("aclose")
+        call, client = self._calls.build(request, encode), self._client.for_loop()
         if credentials.function is None:
             return respond(call, client)
         from agentkit_providers.model import _late_key
@@ -226,7 +219,7 @@ class HttpModel:
         credentials = self._calls.credentials
         if credentials.function is not None:
             credentials.function.require_plain()
-        call, client = self._calls.build(request, encode), self._client_with("close")
+        call, client = self._calls.build(request, encode), self._client.for_blocking()
         if credentials.function is None:
             return respond(call, client)
         from agentkit_providers.model import _late_key
@@ -304,7 +297,3 @@ class HttpModel:
         for events in self.stream_blocking(request):
             folding.feed(events)
         return folding.finish()
-
-    def _client_with(self, method: str) -> Any:
-        """The caller's client if it has the method by which clients of its kind are closed."""
-        return self._client if hasattr(self._client, method) else None

@@ -7,7 +7,7 @@ returns is checked, for it is the caller's own code.
 from __future__ import annotations
 
 import sys
-from asyncio import AbstractEventLoop
+from asyncio import AbstractEventLoop, CancelledError, current_task
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
@@ -100,11 +100,15 @@ class KeyFunction:
         try:
             given = self._function() if self.is_async else await _in_thread(self._function)
             if isinstance(given, _Raised):
-                if not isinstance(given.error, Exception):
+                if not isinstance(given.error, Exception | CancelledError):
                     raise given.error
                 return self._failure(given.error)
             if isawaitable(given):
                 given = await given
+        except CancelledError as error:
+            if not _is_cancelled_by_others():
+                raise
+            return self._failure(error)
         except Exception as error:
             return self._failure(error)
         return self._checked(given)
@@ -121,7 +125,7 @@ class KeyFunction:
         advice = "decode it to a string" if isinstance(text, bytes | bytearray) else _ADVICE
         raise UnusableKey(self._provider, f"the function in api_key= gave {what}; {advice}")
 
-    def _failure(self, error: Exception) -> ProviderFailure:
+    def _failure(self, error: BaseException) -> ProviderFailure:
         message = f"the function in api_key= for {self._provider!r} raised {_described(error)}"
         return ProviderFailure(
             kind=FailureKind.AUTH,
@@ -136,6 +140,15 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return iscoroutinefunction(function) or iscoroutinefunction(
         getattr(type(function), "__call__", None)  # noqa: B004 - asks for the method, not whether
     )
+
+
+def _is_cancelled_by_others() -> bool:
+    """Whether something that a function awaited was cancelled, and not the task that awaits it."""
+    try:
+        task = current_task()
+    except RuntimeError:
+        return True  # another event loop, whose own exception would have arrived
+    return task is not None and not task.cancelling()
 
 
 class _Raised:

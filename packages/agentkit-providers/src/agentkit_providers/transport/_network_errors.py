@@ -43,7 +43,7 @@ def network_failure(error: Exception) -> FailureKind | None:
     return None
 
 
-def is_network_trouble(error: Exception) -> bool:
+def is_network_trouble(error: BaseException) -> bool:
     """Whether a service of the caller's could not be reached, so that another try may succeed.
 
     Unlike `network_failure`, a file that is missing is none.
@@ -74,5 +74,5 @@ def is_closed_connection(error: Exception) -> bool:
     return network_failure(error) is FailureKind.CONNECTION
 
 
-def _class_names(error: Exception) -> list[str]:
+def _class_names(error: BaseException) -> list[str]:
     return [cls.__name__ for cls in type(error).__mro__]
