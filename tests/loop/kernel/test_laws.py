@@ -10,7 +10,8 @@ from functools import cache
 import pytest
 
 from agentkit_loop import decode_state, encode_state
-from agentkit_loop.kernel import Cancel, Close, Emit, Phase, step
+from agentkit_loop.kernel import Cancel, Close, Effect, Emit, Phase, step
+from agentkit_loop.kernel._step import step_all
 from agentkit_loop.testing import walk
 from agentkit_loop.testing._walks import is_settled
 from support.ledger import Ledger
@@ -125,3 +126,21 @@ def test_walks_see_something_of_everything() -> None:
 def test_a_walk_depends_on_its_seed_alone() -> None:
     assert list(walk(7)) == list(walk(7))
     assert list(walk(7)) != list(walk(8))
+
+
+@pytest.mark.parametrize("length", [2, 5, 40])
+@pytest.mark.parametrize("seed", SAMPLE)
+def test_inputs_that_come_together_have_the_effects_of_single_steps(seed: int, length: int) -> None:
+    begun, *walked = walk(seed, length=LENGTH)
+    state = begun.after
+    for first in range(0, len(walked), length):
+        part, now = walked[first : first + length], walked[first].now
+        inputs = [each.input for each in part if each.input is not None]
+        together = step_all(state, inputs, now)
+
+        effects: tuple[Effect, ...] = ()
+        for each in inputs:
+            state, more = step(state, each, now)
+            effects += more
+
+        assert together == (state, effects)

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from agentkit_core import ApprovalRequest, ModelRequest, SessionId, ToolCall
-from agentkit_loop import Agent, ApprovalRequiredError, Finished, TurnResult, kernel
+from agentkit_loop import Agent, ApprovalRequiredError, Finished, TurnResult
 from agentkit_loop.drivers import _engine
 from agentkit_loop.kernel import Input
+from agentkit_loop.kernel._step import step_all
 from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
@@ -67,11 +68,11 @@ class Journalling(MemoryStore):
 def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     journal = Journal()
 
-    def counted(state: Any, kernel_input: Input, now: int) -> Any:
-        journal.entries.append(f"step {type(kernel_input).__name__}")
-        return kernel.step(state, kernel_input, now)
+    def counted(state: Any, inputs: Sequence[Input], now: int) -> Any:
+        journal.entries += [f"step {type(each).__name__}" for each in inputs]
+        return step_all(state, inputs, now)
 
-    monkeypatch.setattr(_engine, "step", counted)
+    monkeypatch.setattr(_engine, "step_all", counted)
     return journal
 
 

@@ -36,16 +36,10 @@ from agentkit_loop.kernel._effects import (
     StartTool,
     Yield,
 )
-from agentkit_loop.kernel._inputs import (
-    Cancel,
-    Close,
-    EffectLost,
-    Input,
-    ToolProgressed,
-)
+from agentkit_loop.kernel._inputs import Cancel, Close, EffectLost, Input, ToolProgressed
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._status import SessionStatus
-from agentkit_loop.kernel._step import step
+from agentkit_loop.kernel._step import step_all
 from agentkit_loop.persistence._outbox import Outbox
 from agentkit_loop.persistence._snapshot import Head
 
@@ -102,6 +96,7 @@ class Engine:
         self.jitter = setup.jitter
         self._inbox: list[Input] = []
         self._is_stepping = False
+        self._has_aborted = False
         self._interrupted: list[Effect] = []
         """Effects that an exception, such as a Ctrl-C, kept from being carried out."""
 
@@ -130,11 +125,11 @@ class Engine:
         finally:
             self._is_stepping = False
 
-    def feed(self, kernel_input: Input) -> None:
-        """Step the kernel with an input and carry out what needs no waiting.
+    def feed(self, *kernel_inputs: Input) -> None:
+        """Step the kernel with inputs and carry out what needs no waiting.
 
-        When a reporter calls this during a step, the input waits until that step is over. With a
-        store, the effects wait until they are saved.
+        When a reporter calls this during a step, they wait until that step is over. With a store,
+        the effects wait until they are saved.
 
         Raises:
             SessionInUse: Somebody else works on the stored session; nothing was changed.
@@ -143,7 +138,7 @@ class Engine:
         if self.save_error is not None:
             raise self.save_error
         self.lease.take()
-        self._inbox.append(kernel_input)
+        self._inbox += kernel_inputs
         if not self._is_stepping:
             self._step_through()
             self.runner.after_step()
@@ -215,10 +210,12 @@ class Engine:
 
     def _run_steps(self) -> None:
         while self._inbox:
-            kernel_input = self._inbox.pop(0)
-            self.state, effects = step(self.state, kernel_input, self.clock.now_ms())
+            # What has come together is one step: the checks of all calls of a round, for example.
+            inputs, self._inbox = self._inbox, []
+            self.state, effects = step_all(self.state, inputs, self.clock.now_ms())
             # The progress of a tool changes nothing that would have to be saved.
-            if not self.has_store or (type(kernel_input) is ToolProgressed and not self.outbox):
+            are_progress = all(type(each) is ToolProgressed for each in inputs)
+            if not self.has_store or (are_progress and not self.outbox):
                 self._carry_out(effects)
                 continue
             self.outbox.take(effects)
@@ -229,6 +226,9 @@ class Engine:
             for effect in effects:
                 if isinstance(effect, (Prepare, CallModel, Preflight)):
                     _answer_at_once(self, effect)
+        if self._has_aborted:
+            self._has_aborted, out = False, self.state.out
+            self.pending[:] = [effect for effect in self.pending if effect.id in out]
 
     def _carry_out(self, effects: Iterable[Effect]) -> None:
         """Carry out effects in order; those that take time are left in `pending`.
@@ -334,15 +334,14 @@ class Engine:
 
 def _abort(engine: Engine, effect: Abort) -> None:
     engine.tools.abort(effect.id)
-    for waiting in engine.pending:
-        if waiting.id == effect.id:
-            engine.pending.remove(waiting)
-            return
     engine.runner.stop(effect.id)
+    engine._has_aborted = True
 
 
 def _answer_at_once(engine: Engine, effect: Prepare | CallModel | Preflight) -> bool:
-    """Queue what can be told about an effect at once; return whether there is anything."""
+    """Queue what can be told about an effect at once; return whether it needs nothing more."""
+    if effect.id not in engine.state.out:
+        return True  # the same step has aborted it
     executor, hooks, tools = engine.executor, engine.hooks, engine.tools
     answer = instant_answer(effect, engine.state, executor=executor, hooks=hooks, tools=tools)
     if answer is not None:

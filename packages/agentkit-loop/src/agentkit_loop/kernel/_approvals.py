@@ -120,8 +120,8 @@ def yield_approvals(draft: Draft) -> bool:
         Whether there are any.
     """
     in_background = {call.id: call.pending_approvals for call in draft.background.values()}
-    calls = () if draft.current_turn is None else draft.current_turn.calls
-    requests = (*in_background.values(), *(call.pending_approvals for call in calls))
+    in_round = (call.pending_approvals for call in draft.round.calls)
+    requests = (*in_background.values(), *in_round)
     pending = tuple(request for of_call in requests for request in of_call)
     if pending:
         waiting = tuple(call_id for call_id, of_call in in_background.items() if of_call)

@@ -36,7 +36,7 @@ from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import CANCELLED, DENIED, TIMED_OUT, error_result
 from agentkit_loop.kernel._config import BackgroundDone
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import EffectId, TimerKind
+from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool, TimerKind
 from agentkit_loop.kernel._inputs import ToolAsked
 from agentkit_loop.kernel._status import AwaitingInput
 from agentkit_loop.kernel._table import Phase
@@ -119,9 +119,16 @@ def end_all_calls(draft: Draft) -> None:
 
 def find_call_of(draft: Draft, effect_id: EffectId) -> CallState | None:
     """Find the background call that waits for an effect; None if it is not one of theirs."""
-    for call in draft.background.values():
-        if effect_id in (call.effect_id, call.timeout_id):
-            return call
+    effect = draft.answered
+    if isinstance(effect, StartTimer):
+        call_id = effect.call_id
+    elif isinstance(effect, StartTool):
+        call_id = effect.call.id
+    else:
+        return None
+    call = None if call_id is None else draft.background.get(call_id)
+    if call is not None and effect_id in (call.effect_id, call.timeout_id):
+        return call
     return None
 
 

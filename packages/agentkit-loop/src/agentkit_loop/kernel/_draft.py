@@ -24,6 +24,7 @@ from agentkit_loop.kernel._effects import (
     Yield,
 )
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
+from agentkit_loop.kernel._round_draft import RoundDraft
 from agentkit_loop.kernel._state import Batch, State, TurnState
 from agentkit_loop.kernel._status import SessionStatus
 
@@ -78,6 +79,8 @@ class Draft:
         self.effect_count = state.effects
         self.out = dict(state.out)
         self.effects: list[Effect] = []
+        self._round: RoundDraft | None = None
+        self._owns_background = False
         self.answered: AnsweredEffect | None = None
 
     @property
@@ -86,8 +89,23 @@ class Draft:
         assert self.current_turn is not None, f"no turn in phase {self.phase}"  # noqa: S101
         return self.current_turn
 
+    @property
+    def round(self) -> RoundDraft:
+        """The calls of the running round; `turn.calls` has those before the step."""
+        if self._round is None:
+            turn = self.current_turn
+            self._round = RoundDraft(() if turn is None else turn.calls)
+        return self._round
+
+    def begin_round(self, calls: Iterable[CallState]) -> None:
+        """Begin a round with these calls."""
+        self._round = RoundDraft(calls)
+        self._round.is_changed = True
+
     def freeze(self) -> State:
         """Return the next state."""
+        if self._round is not None and self._round.is_changed and self.current_turn is not None:
+            self.set_turn(calls=self._round.calls)
         return replace(
             self._before,
             config=self.config,
@@ -190,14 +208,15 @@ class Draft:
 
     def set_background(self, call: CallState) -> None:
         """Put a call in the background, or change one that is there."""
-        self.background = {**self.background, call.id: call}
+        if not self._owns_background:
+            self.background, self._owns_background = dict(self.background), True
+        self.background[call.id] = call
 
     def drop_background(self, call_id: ToolCallId) -> CallState:
         """Remove a call from the background and return it."""
-        others = dict(self.background)
-        call = others.pop(call_id)
-        self.background = others
-        return call
+        if not self._owns_background:
+            self.background, self._owns_background = dict(self.background), True
+        return self.background.pop(call_id)
 
     # transcript and queues
 

@@ -15,7 +15,7 @@ from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import RUN_AGAIN, UNKNOWN, error_result
 from agentkit_loop.kernel._config import LostTool
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, StartTool
+from agentkit_loop.kernel._effects import Preflight, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import EffectLost
 from agentkit_loop.kernel._rounds import advance_round, put_call, set_call, set_result
 from agentkit_loop.kernel._table import Phase
@@ -50,7 +50,7 @@ def set_unknown_outcome(draft: Draft, call: CallState) -> Phase:
 
 def _ask_again(draft: Draft, effect: Preflight | StartTool | StartTimer) -> Phase:
     new_id = draft.reissue(effect)
-    call = _call_of(draft, effect.id)
+    call = _call_of(draft, effect)
     if call.effect_id == effect.id:
         call = replace(call, effect_id=new_id)
     elif call.timeout_id == effect.id:
@@ -65,7 +65,7 @@ def _ask_again(draft: Draft, effect: Preflight | StartTool | StartTimer) -> Phas
 
 
 def _recover_tool(draft: Draft, effect: StartTool) -> Phase:
-    call = _call_of(draft, effect.id)
+    call = _call_of(draft, effect)
     policy = draft.config.lost_tool
     if call.rules.repeatable and policy is not LostTool.NEVER_REPEAT:
         return _ask_again(draft, replace(effect, started=False))
@@ -95,9 +95,10 @@ def _run_again_request(call: CallState) -> ApprovalRequest:
     )
 
 
-def _call_of(draft: Draft, effect_id: EffectId) -> CallState:
-    calls = () if draft.current_turn is None else draft.current_turn.calls
-    for call in (*draft.background.values(), *calls):
-        if effect_id in (call.effect_id, call.timeout_id, call.detach_id):
-            return call
-    raise AssertionError(f"no call waits for effect {effect_id}, which is unanswered")
+def _call_of(draft: Draft, effect: Preflight | StartTool | StartTimer) -> CallState:
+    call_id = effect.call_id if isinstance(effect, StartTimer) else effect.call.id
+    if call_id is not None:
+        for call in (draft.background.get(call_id), draft.round.find(call_id)):
+            if call and effect.id in (call.effect_id, call.timeout_id, call.detach_id):
+                return call
+    raise AssertionError(f"no call waits for effect {effect.id}, which is unanswered")

@@ -17,7 +17,7 @@ def count_repetitions(draft: Draft) -> str | None:
         The setting of `LoopConfig` that allows no more of them; None if none does.
     """
     latest = draft.turn.repeated
-    for call in draft.turn.calls:
+    for call in draft.round.calls:
         result = call.result
         if result is None:
             latest = None

@@ -54,12 +54,8 @@ def open_round(draft: Draft, item: Item) -> None:
     """Open a round for the calls of an answer; calls that cannot run get their result at once."""
     calls = item.tool_calls
     before = draft.turn.tool_calls
-    draft.set_turn(
-        calls=tuple(CallState(call=call) for call in calls),
-        tool_calls=before + len(calls),
-        stop=False,
-        stop_unless_failed=False,
-    )
+    draft.set_turn(tool_calls=before + len(calls), stop=False, stop_unless_failed=False)
+    draft.begin_round([CallState(call=call) for call in calls])
     for call in calls:
         draft.emit(ToolCallRequested(call))
     # A provider may stop in the middle of a call and still send arguments that can be read. The
@@ -67,7 +63,8 @@ def open_round(draft: Draft, item: Item) -> None:
     cut_off = calls[-1].id if item.finish_reason is FinishReason.MAX_TOKENS else None
     config = draft.config
     most, _ = most_tool_calls(config.limits, config.session_limits, draft.spent)
-    for number, (call, state) in enumerate(zip(calls, draft.turn.calls, strict=True), before + 1):
+    states = draft.round.calls
+    for number, (call, state) in enumerate(zip(calls, states, strict=True), before + 1):
         if call.id == cut_off:
             text = CUT_OFF.format(name=call.name)
             set_result(draft, error_result(state, text, ToolFailure.CUT_OFF))
@@ -85,33 +82,44 @@ def advance_round(draft: Draft) -> Phase:
     Returns:
         The phase: `round` as long as calls are open, else the one that follows.
     """
-    sequential = draft.config.execution is Execution.SEQUENTIAL
-    while True:
-        window = [call for call in draft.turn.calls if call.result is None]
-        if not window:
-            return _close_round(draft)
-        if sequential:
-            window = window[:1]
-        statuses = [call.status for call in window]
-        if CallStatus.NEW in statuses:
-            for call in window:
+    calls = draft.round
+    if draft.config.execution is Execution.SEQUENTIAL:
+        return _advance_first(draft)
+    while calls.done < len(calls):
+        if calls.new:
+            for call in calls.calls:
                 if call.status is CallStatus.NEW:
                     _start_preflight(draft, call)
             return Phase.ROUND
         # No tool of a round starts before all of its calls are checked.
-        if CallStatus.PREFLIGHT in statuses or CallStatus.READY not in statuses:
+        if calls.checking or not calls.ready:
             return Phase.ROUND
-        if not _start_ready(draft, window):
+        if not _start_ready(draft, calls.calls):
             return Phase.ROUND
         # A call that went to the background at once has made room for another one.
+    return _close_round(draft)
 
 
-def _start_ready(draft: Draft, window: list[CallState]) -> bool:
+def _advance_first(draft: Draft) -> Phase:
+    """Check and start the first call that is open: one runs after another."""
+    for call in draft.round.calls:
+        if call.status is CallStatus.NEW:
+            _start_preflight(draft, call)
+        if call.status is CallStatus.READY and _start_ready(draft, (call,)):
+            continue  # it went to the background at once
+        if call.status is not CallStatus.DONE:
+            return Phase.ROUND
+    return _close_round(draft)
+
+
+def _start_ready(draft: Draft, window: tuple[CallState, ...]) -> bool:
     """Start the calls that may run now; return whether one went to the background at once."""
-    running = [call for call in draft.turn.calls if call.status is CallStatus.RUNNING]
-    room = (draft.config.max_parallel or len(draft.turn.calls)) - len(running)
-    alone = any(call.rules.exclusive for call in running)
-    detached = False
+    calls = draft.round
+    running, alone, detached = calls.running, False, False
+    room = (draft.config.max_parallel or len(calls)) - running
+    if running:
+        all_calls = calls.calls
+        alone = any(call.rules.exclusive for call in all_calls if call.status is CallStatus.RUNNING)
     for call in window:
         if call.status is not CallStatus.READY:
             continue
@@ -123,7 +131,7 @@ def _start_ready(draft: Draft, window: list[CallState]) -> bool:
             detach(draft, started)
             detached = True
             continue
-        running.append(started)
+        running += 1
         room -= 1
         alone = call.rules.exclusive
     return detached
@@ -160,20 +168,15 @@ def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
 
 def put_call(draft: Draft, changed: CallState) -> None:
     """Replace a call of the round by its next state."""
-    calls, call_id = list(draft.turn.calls), changed.call.id
-    for at, call in enumerate(calls):
-        if call.call.id == call_id:  # not `call.id`: a property costs more, and rounds may be long
-            calls[at] = changed
-            break
-    draft.set_turn(calls=tuple(calls))
+    draft.round.put(changed)
 
 
 def find_call(draft: Draft, call_id: ToolCallId) -> CallState:
     """Return a call of the round, which must be there."""
-    for call in draft.turn.calls:
-        if call.call.id == call_id:
-            return call
-    raise AssertionError(f"the round has no call {call_id!r}")
+    call = draft.round.find(call_id)
+    if call is None:
+        raise AssertionError(f"the round has no call {call_id!r}")
+    return call
 
 
 def set_outside_result(
@@ -233,7 +236,7 @@ def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
 
 def skip_unstarted(draft: Draft) -> None:
     """Give each call that does not run a result: the user has said something new."""
-    for call in draft.turn.calls:
+    for call in draft.round.calls:
         if call.status not in _NOT_RUNNING:
             continue
         if call.started:
@@ -246,7 +249,7 @@ def skip_unstarted(draft: Draft) -> None:
 
 def interrupt_round(draft: Draft) -> None:
     """Give each open call a result that says that it was cancelled, and append all results."""
-    for call in draft.turn.calls:
+    for call in draft.round.calls:
         if call.status is CallStatus.DONE:
             continue
         text = (INTERRUPTED if call.started else NOT_STARTED).format(name=call.name)
@@ -256,7 +259,8 @@ def interrupt_round(draft: Draft) -> None:
 
 def _close_round(draft: Draft) -> Phase:
     turn = draft.turn
-    failed = any(call.result is not None and call.result.is_error for call in turn.calls)
+    calls = draft.round.calls
+    failed = any(call.result is not None and call.result.is_error for call in calls)
     stop = turn.stop or (turn.stop_unless_failed and not failed)
     limit = count_repetitions(draft)
     _append_results(draft)
@@ -278,6 +282,7 @@ def after_round(draft: Draft) -> Phase:
 
 
 def _append_results(draft: Draft) -> None:
-    results = [call.result for call in draft.turn.calls if call.result is not None]
-    draft.set_turn(calls=(), stop=False, stop_unless_failed=False)
+    results = [call.result for call in draft.round.calls if call.result is not None]
+    draft.set_turn(stop=False, stop_unless_failed=False)
+    draft.begin_round(())
     draft.append(Item.tool(*results))

@@ -209,24 +209,46 @@ def step(
         IllegalTransition: A handler chose a transition that the table does not have; this is a bug
             of this library.
     """
+    return step_all(state, (input,), now)
+
+
+def step_all(state: State, inputs: Iterable[Input], now: int) -> tuple[State, Effects]:
+    """Take several inputs that have come together, in order.
+
+    The next state and the effects are those of single steps, one for each input, but nothing is
+    made for what lies between: the answers to all calls of a round cost little more than one.
+
+    Args:
+        state: The session; it is not changed.
+        inputs: What has happened.
+        now: Milliseconds since the Unix epoch, as for `step`.
+
+    Raises:
+        IllegalTransition: As for `step`.
+    """
     draft = Draft(state, now=now)
-    kind = type(input)
+    for each in inputs:
+        _take(draft, each)
+    return draft.freeze(), tuple(draft.effects)
+
+
+def _take(draft: Draft, given: Input) -> None:
+    kind, phase = type(given), draft.phase
+    draft.answered = None
     answered_types = ANSWERS.get(kind)
-    if answered_types is not None and _is_late(draft, input, answered_types):  # type: ignore[arg-type]
-        return draft.freeze(), tuple(draft.effects)
-    targets = EDGES[state.phase].get(kind)
+    if answered_types is not None and _is_late(draft, given, answered_types):  # type: ignore[arg-type]
+        return
+    targets = EDGES[phase].get(kind)
     if targets is None:
-        draft.diagnose(f"{kind.__name__} does not apply while the session is {state.phase}")
-        return draft.freeze(), tuple(draft.effects)
+        return draft.diagnose(f"{kind.__name__} does not apply while the session is {phase}")
     if answered_types is not None:
-        effect_id = input.effect_id  # type: ignore[union-attr]
+        effect_id = given.effect_id  # type: ignore[union-attr]
         draft.answered = draft.out[effect_id]
         if kind not in _NOT_LAST:
             del draft.out[effect_id]
-    draft.phase = HANDLERS[state.phase][kind](draft, input)
+    draft.phase = HANDLERS[phase][kind](draft, given)
     if draft.phase not in targets:
-        raise IllegalTransition(state.phase, kind.__name__, draft.phase)
-    return draft.freeze(), tuple(draft.effects)
+        raise IllegalTransition(phase, kind.__name__, draft.phase)
 
 
 def _is_late(

@@ -124,11 +124,11 @@ def grant_to_others(draft: Draft, command: Resolve) -> None:
     # then neither the request nor its kind is granted.
     if command.decision.scope is GrantScope.ONCE:
         return
-    for call in draft.background.values():
+    for call in list(draft.background.values()):
         granted = grant(draft, call)
         if granted is not call:
             background.resume_call(draft, granted)
-    for call in () if draft.current_turn is None else draft.current_turn.calls:
+    for call in draft.round.calls:
         granted = grant(draft, call)
         if granted is not call:
             put_call(draft, granted)

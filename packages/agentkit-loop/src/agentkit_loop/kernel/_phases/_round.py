@@ -30,7 +30,7 @@ from agentkit_loop.kernel._canned_results import (
 )
 from agentkit_loop.kernel._config import Execution, SteerPolicy
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import EffectId, StartTimer, TimerKind
+from agentkit_loop.kernel._effects import EffectId, Preflight, StartTimer, StartTool, TimerKind
 from agentkit_loop.kernel._inputs import (
     Cancel,
     CancelCall,
@@ -106,29 +106,30 @@ def _ready_call(draft: Draft, answer: PreflightAllowed | PreflightAsked) -> Call
     call = _call_of(draft, answer.effect_id)
     part, rules = call.call, answer.rules
     alone = draft.config.execution is Execution.READS_PARALLEL and not rules.read_only
+    if alone and not rules.exclusive:
+        rules = replace(rules, exclusive=True)
+    if _is_endless(rules.timeout_s):
+        rules = replace(rules, timeout_s=None)
+    if _is_endless(rules.detach_after_s):
+        rules = replace(rules, detach_after_s=None)
     return replace(
         call,
         status=CallStatus.READY,
         call=part if answer.input is None else replace(part, input=answer.input),
         effect_id=None,
         revision=answer.revision,
-        rules=replace(
-            rules,
-            exclusive=rules.exclusive or alone,
-            timeout_s=_finite(rules.timeout_s),
-            detach_after_s=_finite(rules.detach_after_s),
-        ),
+        rules=rules,
     )
 
 
-def _finite(seconds: float | None) -> float | None:
+def _is_endless(seconds: float | None) -> bool:
     # An infinite timeout is none, and JSON cannot express infinity.
-    return seconds if seconds is not None and seconds < math.inf else None
+    return seconds is not None and not seconds < math.inf
 
 
 def on_resolve(draft: Draft, command: Resolve) -> Phase:
     """Take a decision on a call; after the last one it may run, or has its result."""
-    pending = background_calls.find_pending(draft.turn.calls, command)
+    pending = background_calls.find_pending(draft.round.calls, command)
     if pending is None:
         phase = background_calls.on_resolve(draft, command)
         return advance_round(draft) if phase is Phase.ROUND else phase
@@ -199,13 +200,13 @@ def on_timer_fired(draft: Draft, answer: TimerFired) -> Phase:
 
 def on_cancel_call(draft: Draft, command: CancelCall) -> Phase:
     """End a call because the host cancelled it; the others go on."""
-    for call in draft.turn.calls:
-        if call.id == command.call_id and call.status is not CallStatus.DONE:
-            text = (CANCELLED if call.started else CANCELLED_UNSTARTED).format(name=call.name)
-            failure = ToolFailure.INTERRUPTED
-            set_result(draft, error_result(call, text, failure, started=call.started))
-            return advance_round(draft)
-    return background_calls.on_cancel_call(draft, command)
+    call = draft.round.find(command.call_id)
+    if call is None or call.status is CallStatus.DONE:
+        return background_calls.on_cancel_call(draft, command)
+    text = (CANCELLED if call.started else CANCELLED_UNSTARTED).format(name=call.name)
+    failure = ToolFailure.INTERRUPTED
+    set_result(draft, error_result(call, text, failure, started=call.started))
+    return advance_round(draft)
 
 
 def on_cancel(draft: Draft, command: Cancel | Close) -> Phase:
@@ -216,9 +217,11 @@ def on_cancel(draft: Draft, command: Cancel | Close) -> Phase:
 
 def _call_of(draft: Draft, effect_id: EffectId) -> CallState:
     """Return the call of the round that waited for an effect."""
-    for call in draft.turn.calls:
-        if call.effect_id == effect_id:
-            return call
+    effect = draft.answered
+    assert isinstance(effect, Preflight | StartTool)  # noqa: S101  (`step` lets no other one through)
+    call = draft.round.find(effect.call.id)
+    if call is not None and call.effect_id == effect_id:
+        return call
     raise AssertionError(f"no call waits for effect {effect_id}, which is unanswered")
 
 

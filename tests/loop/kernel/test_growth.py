@@ -1,0 +1,113 @@
+"""What many calls in one answer cost grows with their number; counted in executed lines."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from agentkit_core import (
+    FinishReason,
+    Item,
+    ItemKind,
+    ModelResponse,
+    SessionId,
+    TextOutput,
+    ToolCall,
+    ToolCallId,
+    ToolResult,
+)
+from agentkit_loop import Limits, LoopConfig
+from agentkit_loop.kernel import (
+    Cancel,
+    EffectLost,
+    Input,
+    ModelResponded,
+    Phase,
+    Preflight,
+    PreflightAllowed,
+    RunRules,
+    StartTool,
+    State,
+    Submit,
+    ToolDone,
+    start,
+    step,
+)
+from agentkit_loop.kernel._step import step_all
+from support.counted_lines import counting
+
+FEW, MANY = 50, 200
+MOST_GROWTH = 4.2
+"""How much more work four times as many calls may be."""
+
+PLAIN, DETACHED = RunRules(), RunRules(detach_after_s=0)
+
+
+def called(count: int, config: LoopConfig) -> State:
+    """A session whose model has just called so many tools."""
+    state, _ = start(SessionId("s"), model="m", config=config)
+    state, _ = step(state, Submit((Item.user("go"),), begin=True), 0)
+    calls = [ToolCall(ToolCallId(f"c{at}"), "t", {}) for at in range(count)]
+    item = Item(ItemKind.ASSISTANT, tuple(calls), finish_reason=FinishReason.TOOL_CALL)
+    (effect_id,) = state.out
+    state, _ = step(state, ModelResponded(effect_id, ModelResponse(item)), 0)
+    return state
+
+
+def checked(state: State, rules: RunRules) -> list[Input]:
+    effects = [each for each in state.out.values() if isinstance(each, Preflight)]
+    return [PreflightAllowed(each.id, rules) for each in effects]
+
+
+def answered(state: State) -> list[Input]:
+    effects = [each for each in state.out.values() if isinstance(each, StartTool)]
+    return [ToolDone(each.id, ToolResult(each.call.id, TextOutput("x"))) for each in effects]
+
+
+def lost(state: State) -> list[Input]:
+    return [EffectLost(each) for each in state.out]
+
+
+def cancelled(state: State) -> list[Input]:
+    return [Cancel()]
+
+
+Take = Callable[[State], Sequence[Input]]
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        [lambda state: checked(state, PLAIN), answered],
+        [lambda state: checked(state, PLAIN), lost],
+        [lambda state: checked(state, PLAIN), cancelled],
+        [lambda state: checked(state, DETACHED), answered],
+        [lost],
+        [cancelled],
+    ],
+    ids=["done", "lost tools", "cancelled tools", "background", "lost checks", "cancelled checks"],
+)
+def test_vs07_what_comes_together_for_many_calls_is_work_in_proportion(
+    take: Sequence[Take],
+) -> None:
+    def work(count: int) -> int:
+        state, lines = called(count, LoopConfig()), Counter[str]()
+        for each in take:
+            inputs = each(state)
+            with counting(lines):
+                state, _ = step_all(state, inputs, 0)
+        return lines.total()
+
+    assert work(MANY) < MOST_GROWTH * work(FEW)
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(max_tool_calls=10)], ids=["run", "refused"])
+def test_vs07_an_answer_with_many_calls_is_work_in_proportion(limits: Limits) -> None:
+    def work(count: int) -> int:
+        lines = Counter[str]()
+        with counting(lines):
+            state = called(count, LoopConfig(limits=limits))
+        assert state.phase is Phase.ROUND
+        return lines.total()
+
+    assert work(MANY) < MOST_GROWTH * work(FEW)
