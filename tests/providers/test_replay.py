@@ -1,5 +1,6 @@
 """The replay server by itself: what it sends, by plain sockets and a plain HTTP client."""
 
+import gc
 import json
 import socket
 import threading
@@ -276,3 +277,15 @@ def test_streamed_words_join_to_the_text(words: str) -> None:
 
     said = [chunk["choices"][0]["delta"].get("content") or "" for chunk in chunks]
     assert "".join(said) == words
+
+
+def test_vp15_an_async_script_is_told_of_in_the_answer_and_its_coroutine_closed() -> None:
+    async def script(request: Request) -> Answer:
+        raise AssertionError("awaited")
+
+    with ReplayServer(script) as server:  # type: ignore[arg-type]
+        answer = httpx.get(server.url, trust_env=False)
+
+    gc.collect()  # a coroutine that nobody awaited would be told of here
+    assert answer.status_code == 500
+    assert "gave a value of type coroutine; return an Answer" in answer.text
