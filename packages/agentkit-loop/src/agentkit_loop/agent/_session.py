@@ -85,6 +85,7 @@ class Session(Conversation):
             SessionClosed: The session is over.
         """
         with self._work.begin("prompt"):
+            await self._driver.finish_cancelled_save()
             result_mode = member_of(ResultMode, result_mode, "result_mode")
             if result_type is None:
                 self._access.begin_turn(prompt, "prompt")
@@ -109,6 +110,7 @@ class Session(Conversation):
             SessionClosed: The session is over.
         """
         with self._work.begin("continue"):
+            await self._driver.finish_cancelled_save()
             self._access.go_on()
             return (await self._work.until_done(Unanswered.RAISE)).last_result
 

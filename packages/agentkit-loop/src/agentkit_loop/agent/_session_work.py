@@ -164,6 +164,7 @@ class EventStream:
         access = self._work._access
         with ExitStack() as stack:
             stack.enter_context(self._work.begin("stream"))
+            await self._work._driver.finish_cancelled_save()
             self._envelopes = stack.enter_context(access.listen())
             if self._prompt is None:
                 access.require_work()

@@ -8,10 +8,13 @@ import anyio
 
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._save_steps import begin_save, end_save, resolve_doubt
+from agentkit_loop.persistence._records import CancellableStore
 from agentkit_loop.ports import Store
 
 CLOSE_TIMEOUT_S: Final = 5.0
 """How long a cancelled host still waits: for a model to close a response, for a store to save."""
+_LOCK_TIMEOUT_S: Final = 0.25
+"""How long a cancelled host still waits for somebody else who saves to the same store."""
 
 
 class Saver:
@@ -22,12 +25,13 @@ class Saver:
         store: Where to save; None if the session is not stored.
     """
 
-    __slots__ = ("_engine", "_lock", "_store")
+    __slots__ = ("_engine", "_is_cancellable", "_lock", "_store")
 
     def __init__(self, engine: Engine, store: Store | None) -> None:
         self._engine = engine
         self._store = store
         self._lock: anyio.Lock | None = None
+        self._is_cancellable = _is_cancellable(store)
 
     async def flush(self) -> None:
         """Save what was decided and carry it out, until nothing is left.
@@ -52,7 +56,10 @@ class Saver:
         its session has long been left.
         """
         if self._engine.save_error is None and not self._engine.is_over:
-            with anyio.CancelScope(shield=True, deadline=close_deadline()):
+            # What has begun to be written is finished even after that time; the rest is saved
+            # when the session goes on.
+            wait_s = _LOCK_TIMEOUT_S if self._is_cancellable else CLOSE_TIMEOUT_S
+            with anyio.move_on_after(wait_s, shield=True):
                 await self.flush()
 
     async def _save(self) -> None:
@@ -60,8 +67,9 @@ class Saver:
         assert store is not None  # noqa: S101  (without a store the outbox is always empty)
         session_id, in_doubt = engine.state.session_id, engine.outbox.in_doubt
         try:
-            # A save that has begun is waited for: only then is it known what is stored.
-            with anyio.CancelScope(shield=True):
+            # A save that has begun is waited for: only then is it known what is stored. One that
+            # was cancelled is in doubt, and what is stored is read before the next one.
+            with anyio.CancelScope(shield=not self._is_cancellable):
                 if in_doubt:
                     stored = await store.load(session_id)
                 else:
@@ -76,6 +84,10 @@ class Saver:
             resolve_doubt(engine, stored)
         else:
             end_save(engine, save)
+
+
+def _is_cancellable(store: object) -> bool:
+    return isinstance(store, CancellableStore) and store.save_is_cancellable
 
 
 def close_deadline() -> float:

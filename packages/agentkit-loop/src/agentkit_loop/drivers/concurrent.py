@@ -127,6 +127,11 @@ class ConcurrentDriver:
         """
         await self._saver.flush()
 
+    async def finish_cancelled_save(self) -> None:
+        """Save what a cancelled caller could not save, before another turn begins."""
+        if self.engine.outbox.in_doubt:
+            await self._saver.flush()
+
     async def flush_shielded(self) -> None:
         """Save what was decided, even if the task is cancelled."""
         await self._saver.flush_shielded()

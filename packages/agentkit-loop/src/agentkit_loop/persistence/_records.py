@@ -276,6 +276,20 @@ class LeasingStore(Protocol):
 
 
 @runtime_checkable
+class CancellableStore(Protocol):
+    """A store whose `save` can be cancelled while it waits for others.
+
+    It writes nothing then. A save that has begun to write is finished, before `save` raises the
+    cancellation. The saves of other stores are waited for, for some seconds.
+
+    Attributes:
+        save_is_cancellable: Whether this is so.
+    """
+
+    save_is_cancellable: bool
+
+
+@runtime_checkable
 class Store(Protocol):
     """Keeps sessions, for asyncio and trio. An object may be a `BlockingStore` as well."""
 

@@ -20,6 +20,9 @@ class AsyncWrapper(ABC):
 
     __slots__ = ("__weakref__",)
 
+    save_is_cancellable = True
+    """A save that is cancelled while it waits ends at once; see `CancellableStore`."""
+
     @abstractmethod
     def load_blocking(self, session_id: SessionId, /) -> Saved | None:
         """Read all that is stored of a session; see `BlockingStore.load_blocking`."""
