@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -42,12 +41,10 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """A copy of a value with another value at a place."""
+    """A value with another value at a place; all other places are shared with the old one."""
     if not path:
         return new
-    copy = deepcopy(value)
-    holder = copy
-    for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = new
-    return copy
+    key, *rest = path
+    changed = value.copy()
+    changed[key] = put(value[key], tuple(rest), new) if rest else new
+    return changed

@@ -38,11 +38,19 @@ def check_answer(events: list[ModelEvent]) -> None:
 def test_vs10_every_place_of_a_stream_may_hold_any_odd_value(api: str) -> None:
     for answer in answers(api):
         payloads = payloads_of(answer)
+        pieces = stream(*payloads)
+        seen: list[list[ModelEvent]] = []
         for path in places(payloads):
             if len(path) < 2:
                 continue
+            at, inside = path[0], path[1:]
             for odd in ODD:
-                check_answer(decode(api, stream(*put(payloads, path, odd))))
+                [piece] = stream(put(payloads[at], inside, odd))
+                events = decode(api, [*pieces[:at], piece, *pieces[at + 1 :]])
+                # Where a value is ignored, the events are those of another that was checked.
+                if events not in seen[-3:]:
+                    check_answer(events)
+                    seen.append(events)
 
 
 @pytest.mark.parametrize("api", PROTOCOLS)

@@ -6,12 +6,13 @@ names for other things. One odd field must not cost the whole response.
 
 from __future__ import annotations
 
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from agentkit_providers._framing._lenient_json import read_leniently
 
@@ -74,7 +75,7 @@ def _fit_entries(values: list[Any], shape: Any) -> list[Any]:
 
 def _fit_fields(value: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
     fitting = dict(value)
-    for field in fields(shape):
+    for field in _fields(shape):
         name = field.encode_name
         if name not in fitting:
             continue
@@ -83,6 +84,12 @@ def _fit_fields(value: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
         except ValueError:
             del fitting[name]
     return fitting
+
+
+@cache
+def _fields(shape: type[Struct]) -> tuple[FieldInfo, ...]:
+    """The fields of a wire struct; msgspec evaluates its annotations at each call."""
+    return fields(shape)
 
 
 def _whole_number(value: Any) -> Any:

@@ -48,7 +48,7 @@ def storable(event: T) -> T:
 
 def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        return _clean_text(value)
+        return value if value.isascii() else _clean_text(value)
     if value is None or isinstance(value, bool | bytes):
         return value
     if isinstance(value, int):
@@ -95,6 +95,8 @@ def _clean_struct(value: Struct, depth: int) -> Struct:
     changes = {}
     for name in value.__struct_fields__:
         old = getattr(value, name)
+        if old is None:  # as most fields are
+            continue
         new = _clean(old, depth)
         if new is not old:
             changes[name] = new
