@@ -14,8 +14,25 @@ def read_body(
 ) -> ModelResponse:
     """Decode a body; the laws of decoders are checked on the way."""
     return check_decoder(
-        lambda: projection.decoder(request), body, model=request.model, end_mark=end_mark
+        lambda: projection.decoder(request),
+        body,
+        cuts=cuts_of(body),
+        model=request.model,
+        end_mark=end_mark,
     )
+
+
+def cuts_of(body: bytes) -> list[int]:
+    """Where a body is cut in two: around each end of a line, and at every ninth byte.
+
+    `read_body` reads hundreds of bodies, and each is also fed byte by byte, which cuts it
+    everywhere. `tests/providers/test_every_cut.py` cuts in two at every position.
+    """
+    ends = [at for at, byte in enumerate(body) if byte in b"\r\n"]
+    around = {at + near for at in ends for near in (-1, 0, 1, 2)}
+    # Bodies differ in length, so another remainder is tried with each.
+    spread = {*range(len(body) % 9, len(body) + 1, 9)}
+    return sorted(cut for cut in around | spread | {0, len(body)} if 0 <= cut <= len(body))
 
 
 def events_of(
