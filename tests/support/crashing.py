@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 import anyio.lowlevel
@@ -62,7 +63,7 @@ class Crash(BaseException):
     """The process is dead: what it still does has no effect."""
 
 
-class World(Protocol):
+class World(Hashable, Protocol):
     """What outlives the process."""
 
     def point(self, where: str) -> None:
@@ -78,7 +79,11 @@ class World(Protocol):
 class Remembering:
     """A world in memory that kills its process at a point, counted from 1; 0 means never."""
 
-    def __init__(self, crash_at: int = 0) -> None:
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self, crash_at: int = 0) -> None:
+        """Begin anew, as if nothing had been."""
         self.points: list[str] = []
         self.crash_at = crash_at
         self.is_dead = False
@@ -157,6 +162,8 @@ def agent_in(world: World, *, waits: bool = False) -> Agent:
     )
 
 
+# To read six signatures takes longer than the rest of a short process.
+@lru_cache(maxsize=2)
 def _tools(world: World, *, waits: bool) -> list[FunctionTool[..., object]]:
     def act(context: ToolContext) -> str:
         name = context.request.call_id

@@ -29,11 +29,14 @@ from support.crashing import (
 
 
 class Trial:
-    """A world, a store, and what its processes leave."""
+    """A world that begins anew, a store, and what its processes leave."""
 
-    def __init__(self, store: AnyStore, crash_at: int = 0, *, again: int = 0) -> None:
+    def __init__(
+        self, world: Remembering, store: AnyStore, crash_at: int = 0, *, again: int = 0
+    ) -> None:
         self.store = store
-        self.world = Remembering(crash_at)
+        self.world = world
+        self.world.begin(crash_at)
         self.unknown: frozenset[str] = frozenset()
         self.crashes = 0
         self._again = again
@@ -116,15 +119,16 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
 
 
 def test_a_blocking_process_may_die_at_any_boundary(stores: Stores) -> None:
-    whole = Trial(stores())
-    run_blocking(whole)
-    total = len(whole.world.points)
+    world = Remembering()
+    run_blocking(Trial(world, stores()))
+    total = len(world.points)
     assert total > 100
-    assert whole.world.done == list("abcefdhg")
+    assert world.done == list("abcefdhg")
 
-    trials = [Trial(stores(), at, again=at % 11) for at in stores.boundaries(total)]
-    for trial in trials:
-        run_blocking(trial)
+    trials = []
+    for at in stores.boundaries(total):
+        trials.append(Trial(world, stores(), at, again=at % 11))
+        run_blocking(trials[-1])
 
     assert all(trial.crashes for trial in trials)
     # A process of one thread dies with at most one call on its hands.
@@ -133,14 +137,15 @@ def test_a_blocking_process_may_die_at_any_boundary(stores: Stores) -> None:
 
 
 async def test_a_process_with_an_event_loop_may_die_at_any_boundary(stores: Stores) -> None:
-    whole = Trial(stores())
-    await run(whole)
-    total = len(whole.world.points)
+    world = Remembering()
+    await run(Trial(world, stores()))
+    total = len(world.points)
     assert total > 100
 
-    trials = [Trial(stores(), at, again=at % 11) for at in stores.boundaries(total)]
-    for trial in trials:
-        await run(trial)
+    trials = []
+    for at in stores.boundaries(total):
+        trials.append(Trial(world, stores(), at, again=at % 11))
+        await run(trials[-1])
 
     # How much goes on side by side differs a little from run to run.
     assert sum(trial.crashes > 0 for trial in trials) > len(trials) * 0.9
