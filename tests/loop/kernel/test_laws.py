@@ -17,8 +17,8 @@ from agentkit_loop.testing._walks import is_settled
 from support.ledger import Ledger
 from support.table_edges import ALL, RARE, Edge, edge_of
 
-WALKS = int(os.environ.get("AGENTKIT_WALKS", "2000"))
-ENOUGH = 2000
+WALKS = int(os.environ.get("AGENTKIT_WALKS", "1000"))
+ENOUGH = 1000
 """How many walks take every edge of the table, with some to spare."""
 LENGTH = 150
 BLOCK = 100
