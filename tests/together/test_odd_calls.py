@@ -224,13 +224,16 @@ NEVER_BEGAN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("event", NEVER_BEGAN, ids=lambda event: str(event["type"]))
-def test_vp29_responses_pass_over_what_belongs_to_nothing(event: dict[str, Any]) -> None:
+@pytest.mark.parametrize("early", [False, True])
+def test_vp29_responses_pass_over_what_belongs_to_nothing(
+    event: dict[str, Any], early: bool
+) -> None:
+    began = added(0, **MESSAGE, content=[])
     item = {**MESSAGE, "content": [{"type": "output_text", "text": "kept"}]}
     response = read(
         "openai_responses",
         {"type": "response.created", "response": {"id": "r1", "model": "m"}},
-        added(0, **MESSAGE, content=[]),
-        event,
+        *((event, began) if early else (began, event)),
         KEPT,
         {"type": "response.completed", "response": {"status": "completed", "output": [item]}},
     )
@@ -241,6 +244,17 @@ def test_vp29_responses_pass_over_what_belongs_to_nothing(event: dict[str, Any])
     assert response.item.text == "kept"
     assert response.item.provenance is not None
     assert response.item.provenance.response_id == "r1"
+
+
+@pytest.mark.parametrize("index", [None, 0, 1, 7])
+@pytest.mark.parametrize("ends", [True, False])
+def test_vp29_responses_that_announce_nothing_are_believed(index: int | None, ends: bool) -> None:
+    said = {"type": TEXT, "output_index": index, "content_index": 0, "delta": "kept"}
+    end = {"type": "response.completed", "response": {"status": "completed"}}
+    response = read("openai_responses", said, *([end] if ends else []))
+
+    assert response.item.text == "kept"
+    assert (response.failure is None) is ends
 
 
 def block_delta(index: Any, **delta: Any) -> dict[str, Any]:
@@ -294,15 +308,28 @@ def test_vp29_messages_pass_over_what_belongs_to_nothing(
         {"choices": [{"index": 0, "delta": {"tool_calls": [None, "x", {"function": 5}]}}]},
         {"choices": [{"index": 0, "delta": {"content": {"a": 1}}}]},
         {"choices": [{"index": 0, "delta": "lost"}]},
+        {
+            "choices": [
+                {
+                    "index": 0,
+                    "delta": {"tool_calls": [{"index": 3, "function": {"arguments": "{}"}}]},
+                }
+            ]
+        },
         {"type": "future", "id": 5},
         [],
         "null",
     ],
     ids=json.dumps,
 )
-def test_vp29_chat_passes_over_what_it_does_not_know(odd: Any) -> None:
+@pytest.mark.parametrize("early", [False, True])
+def test_vp29_chat_passes_over_what_it_does_not_know(odd: Any, early: bool) -> None:
+    begins = chunk({"content": "ke"})
     response = read(
-        "openai_chat", chunk({"content": "ke"}), odd, chunk({"content": "pt"}, "stop"), "[DONE]"
+        "openai_chat",
+        *((odd, begins) if early else (begins, odd)),
+        chunk({"content": "pt"}, "stop"),
+        "[DONE]",
     )
 
     assert (response.failure, len(response.item.parts), response.item.text) == (None, 1, "kept")
@@ -316,18 +343,40 @@ def test_vp29_chat_passes_over_what_it_does_not_know(odd: Any) -> None:
         {"candidates": [{"content": {"parts": [None, "x", {"text": 5}]}}]},
         {"candidates": [{"content": {"parts": "lost"}}]},
         {"candidates": [{"content": "lost", "index": "x"}]},
+        {
+            "candidates": [
+                {
+                    "content": {
+                        "parts": [
+                            {
+                                "functionCall": {
+                                    "partialArgs": [{"jsonPath": "$.x", "numberValue": 1}]
+                                }
+                            }
+                        ]
+                    }
+                }
+            ]
+        },
         {"future": {"candidates": 1}},
         [],
     ],
     ids=json.dumps,
 )
-def test_vp29_gemini_passes_over_what_it_does_not_know(odd: Any) -> None:
+@pytest.mark.parametrize("early", [False, True])
+def test_vp29_gemini_passes_over_what_it_does_not_know(odd: Any, early: bool) -> None:
     def said(text: str, **more: Any) -> dict[str, Any]:
         return {"candidates": [{"content": {"parts": [{"text": text}]}, **more}]}
 
-    response = read("google_generate", said("ke"), odd, said("pt", finishReason="STOP"))
+    begins = said("ke")
+    response = read(
+        "google_generate",
+        *((odd, begins) if early else (begins, odd)),
+        said("pt", finishReason="STOP"),
+    )
 
     assert (response.failure, response.item.text) == (None, "kept")
+    assert not response.item.tool_calls
 
 
 def written(items: list[Item]) -> list[dict[str, Any]]:

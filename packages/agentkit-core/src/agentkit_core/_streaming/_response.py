@@ -51,11 +51,14 @@ class ResponseFinished(
         finish_reason: Why the response ended.
         native_reasons: The provider's own reasons, in order; empty and repeated ones are ignored.
         metadata: Metadata for the assistant item; often empty.
+        provenance: What replaces the provenance of the start, where the provider named its model
+            or gave its id of the response only later; None where it holds.
     """
 
     finish_reason: FinishReason
     native_reasons: tuple[str, ...] = ()
     metadata: MetadataMap = field(default_factory=dict)
+    provenance: Provenance | None = None
 
 
 class ResponseFailed(
@@ -66,10 +69,12 @@ class ResponseFailed(
     Attributes:
         failure: What went wrong.
         metadata: Metadata for the assistant item; often empty.
+        provenance: As for `ResponseFinished`.
     """
 
     failure: ProviderFailure
     metadata: MetadataMap = field(default_factory=dict)
+    provenance: Provenance | None = None
 
 
 ModelEvent = Delta | ResponseStarted | UsageReported | ResponseFinished | ResponseFailed
@@ -201,7 +206,7 @@ class ResponseFold:
             ItemKind.ASSISTANT,
             self._fold.finish(cut=failed),
             metadata=with_native_reasons(end.metadata, native),
-            provenance=self._provenance,
+            provenance=end.provenance or self._provenance,
             finish_reason=reason,
             usage=self._usage or Usage(requests=1),
             failure=end.failure if isinstance(end, ResponseFailed) else None,

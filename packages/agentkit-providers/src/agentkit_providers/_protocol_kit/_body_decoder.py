@@ -18,6 +18,7 @@ from agentkit_providers._framing._json_prefix import begins_json
 from agentkit_providers._framing._lenient_json import is_json, read_leniently
 from agentkit_providers._framing._sse import SseDecoder
 from agentkit_providers._protocol_kit._lenient_shapes import fit_shape
+from agentkit_providers._protocol_kit._response_origin import ResponseOrigin
 from agentkit_providers._protocol_kit._storable_events import storable_events
 from agentkit_providers.failures._stream_failures import cut_off, unreadable
 
@@ -57,6 +58,7 @@ class BodyDecoder(ABC):
         self._is_odd = False  # whether a payload was read leniently
         self._chances = _CHANCES  # how many more payloads may not be common ones
         self._misfit: ProviderFailure | None = None  # for the first payload of another shape
+        self._origin = ResponseOrigin()
         self.is_complete = False
         """Whether the final finish reason has come, so that what follows is only form."""
 

@@ -16,7 +16,6 @@ from agentkit_core.provider import (
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
-    ResponseStarted,
     UsageReported,
 )
 from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyDecoder
@@ -177,10 +176,11 @@ class AnthropicMessagesDecoder(BodyDecoder):
     def _start(self, response_id: str | None, model: str | None, out: list[ModelEvent]) -> None:
         """Report the start of the response with its id and model."""
         if self._started:
-            return
-        self._started = True
-        provenance = Provenance(self._provider, API, self._model, response_id, model)
-        out.append(ResponseStarted(provenance))
+            self._origin.take_later(response_id, model)
+        else:
+            origin = Provenance(self._provider, API, self._model, response_id, model)
+            self._started = True
+            self._origin.report(origin, out)
 
     def _begin_block(self, index: int, block: Any, out: list[ModelEvent]) -> None:
         if isinstance(block, dict) and text_or_empty(block.get("type")):
@@ -242,7 +242,9 @@ class AnthropicMessagesDecoder(BodyDecoder):
             return
         self._ended = True
         reason = finish_reason(word, calls=self._parts.has_calls)
-        out.append(ResponseFinished(reason, tuple(self._finish_words), self._metadata))
+        out.append(
+            ResponseFinished(reason, tuple(self._finish_words), self._metadata, self._origin.late)
+        )
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
@@ -250,7 +252,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
         if self._finish_words:
             # Not the finish reasons of a response any more, but a hint to what went wrong.
             metadata[FINISH_REASONS_KEY] = list(self._finish_words)
-        out.append(ResponseFailed(failure, metadata))
+        out.append(ResponseFailed(failure, metadata, self._origin.late))
 
 
 def _message(value: dict[str, Any]) -> Message:

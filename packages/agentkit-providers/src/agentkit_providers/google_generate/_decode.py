@@ -28,7 +28,6 @@ from agentkit_core.provider import (
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
-    ResponseStarted,
     UsageReported,
     fold,
 )
@@ -96,7 +95,7 @@ class GoogleGenerateDecoder(BodyDecoder):
 
     def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
         run = self._parts.run
-        if run is None or self._parts.finish_words:
+        if run is None or self._parts.finish_words or self._read is HEAD:
             return at
         while at < len(payloads):
             try:
@@ -142,7 +141,7 @@ class GoogleGenerateDecoder(BodyDecoder):
         return self._read.decode(self._payload)
 
     def _take(self, event: Chunk, out: list[ModelEvent]) -> None:
-        if not self._started:
+        if self._read is HEAD:
             self._take_head(event, out)
         # A report may hold no count, such as `{"trafficType": "ON_DEMAND"}`.
         if event.usage_metadata and b"TokenCount" in bytes(event.usage_metadata):
@@ -172,12 +171,15 @@ class GoogleGenerateDecoder(BodyDecoder):
                 value = getattr(event, name)
                 if value and isinstance(value, str):
                     self._head.setdefault(name, value)
-        if event.candidates or event.prompt_feedback or event.usage_metadata:
+        response_id, model = self._head.get("response_id"), self._head.get("model_version")
+        if self._started:
+            self._origin.take_later(response_id, model)
+        elif event.candidates or event.prompt_feedback or event.usage_metadata:
+            origin = Provenance(self._provider, API, self._model, response_id, model)
             self._started = True
+            self._origin.report(origin, out)
+        if self._started and response_id and model:
             self._read = CHUNK
-            response_id, model = self._head.get("response_id"), self._head.get("model_version")
-            provenance = Provenance(self._provider, API, self._model, response_id, model)
-            out.append(ResponseStarted(provenance))
 
     def _take_candidate(self, candidate: Candidate, place: int, out: list[ModelEvent]) -> None:
         parts, deltas = self._parts, out
@@ -253,7 +255,8 @@ class GoogleGenerateDecoder(BodyDecoder):
     def _finish(self, reason: FinishReason, out: list[ModelEvent]) -> None:
         self._ended = True
         self._report_usage(out, final=True)
-        out.append(ResponseFinished(reason, tuple(self._parts.finish_words), self._all_metadata()))
+        words = tuple(self._parts.finish_words)
+        out.append(ResponseFinished(reason, words, self._all_metadata(), self._origin.late))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
@@ -264,7 +267,7 @@ class GoogleGenerateDecoder(BodyDecoder):
         if words:
             # Not the finish reasons of a response any more, but a hint to what went wrong.
             metadata[FINISH_REASONS_KEY] = list(words)
-        out.append(ResponseFailed(failure, metadata))
+        out.append(ResponseFailed(failure, metadata, self._origin.late))
 
     def _all_metadata(self) -> MetadataMap:
         metadata = {**self._metadata, **self._parts.metadata}

@@ -17,7 +17,6 @@ from agentkit_core.provider import (
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
-    ResponseStarted,
     UsageReported,
     fold,
 )
@@ -78,7 +77,7 @@ class OpenAIChatDecoder(BodyDecoder):
 
     def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
         growth = self._parts.growth
-        if growth is None or self._index != 0:
+        if growth is None or self._index != 0 or self._read is HEAD:
             return at
         read, calls, pieces, part_id = growth
         tier, before = self._metadata.get(_SERVICE_TIER_KEY), len(out)
@@ -139,7 +138,7 @@ class OpenAIChatDecoder(BodyDecoder):
 
     def _take(self, event: Event, payload: bytes, out: list[ModelEvent]) -> None:
         choices, error = event.choices, event.error
-        if not self._has_choice:
+        if self._read is HEAD:
             self._take_head(event, out)
         events_before = len(out)
         if choices:
@@ -187,19 +186,22 @@ class OpenAIChatDecoder(BodyDecoder):
                     self._head.setdefault(name, value)
         if event.choices:
             self._has_choice = True
-            self._read = CHUNK
             if self._index is None:
                 self._index = event.choices[0].index or 0
-        if self._started or not (event.choices or event.usage):
+        response_id, model = self._head.get("id"), self._head.get("model")
+        if self._has_choice and response_id and model:
+            self._read = CHUNK
+        if not (self._started or event.choices or event.usage):
             return
-        self._started = True
         for name in ("system_fingerprint", "provider"):
             if name in self._head:
                 self._metadata[f"{API}.{name}"] = self._head[name]
-        provenance = Provenance(
-            self._provider, API, self._model, self._head.get("id"), self._head.get("model")
-        )
-        out.append(ResponseStarted(provenance))
+        if self._started:
+            self._origin.take_later(response_id, model)
+            return
+        origin = Provenance(self._provider, API, self._model, response_id, model)
+        self._started = True
+        self._origin.report(origin, out)
 
     def _other(self, index: int) -> tuple[ResponseParts, list[ModelEvent]]:
         if index not in self._others:
@@ -275,7 +277,8 @@ class OpenAIChatDecoder(BodyDecoder):
         self.is_complete = True
         self._take_usage(self._usage, out)
         reason = finish_reason(word, calls=parts.has_calls, refused=parts.refused)
-        out.append(ResponseFinished(reason, tuple(parts.finish_words), self._all_metadata()))
+        words = tuple(parts.finish_words)
+        out.append(ResponseFinished(reason, words, self._all_metadata(), self._origin.late))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
@@ -283,7 +286,7 @@ class OpenAIChatDecoder(BodyDecoder):
         if self._parts.finish_words:
             # Not the finish reasons of a response any more, but a hint to what went wrong.
             metadata[FINISH_REASONS_KEY] = list(self._parts.finish_words)
-        out.append(ResponseFailed(failure, metadata))
+        out.append(ResponseFailed(failure, metadata, self._origin.late))
 
     def _all_metadata(self) -> MetadataMap:
         metadata = {**self._metadata, **self._parts.metadata}

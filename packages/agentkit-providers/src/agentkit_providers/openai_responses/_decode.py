@@ -17,7 +17,6 @@ from agentkit_core.provider import (
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
-    ResponseStarted,
     UsageReported,
 )
 from agentkit_providers._framing._lenient_json import read_leniently
@@ -26,7 +25,7 @@ from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response
 from agentkit_providers.openai_responses._common_events import GROWTH
 from agentkit_providers.openai_responses._decode_parts import ResponseParts
-from agentkit_providers.openai_responses._event_handlers import HANDLERS
+from agentkit_providers.openai_responses._event_handlers import HANDLERS, Handler, is_early
 from agentkit_providers.openai_responses._finish import (
     awaited_item,
     error_event_failure,
@@ -69,6 +68,7 @@ class OpenAIResponsesDecoder(BodyDecoder):
         self._error: ProviderFailure | None = None  # from an event; the last object may say more
         self._usage: dict[str, Any] | None = None
         self._metadata: MetadataMap = {}
+        self._early: list[tuple[Handler, Event]] = []  # deltas of items that nothing announced
         self._parts = ResponseParts(request.items, waits_for_secrets=quirks.encrypted_reasoning)
 
     def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
@@ -151,18 +151,30 @@ class OpenAIResponsesDecoder(BodyDecoder):
         if handle is not None:
             if not self._started:
                 self._start(Response(), out)
+            if is_early(event, self._parts):
+                self._early.append((handle, event))
+            else:
+                handle(self._parts, event, out)
+
+    def _take_early(self, out: list[ModelEvent]) -> None:
+        """Take the deltas that no item was announced for, where the server announces none."""
+        early, self._early = self._early, []
+        for handle, event in early:
             handle(self._parts, event, out)
 
     def _start(self, response: Response, out: list[ModelEvent]) -> None:
         """Report the start of the response with its id and model."""
-        if not self._started:
-            self._started = self._is_flowing = True
-            response_id, model = (
-                value if isinstance(value, str) and value else None
-                for value in (response.id, response.model)
-            )
-            provenance = Provenance(self._provider, API, self._model, response_id, model)
-            out.append(ResponseStarted(provenance))
+        if self._started:
+            self._origin.take_later(response.id, response.model)
+            return
+        self._is_flowing = True
+        response_id, model = (
+            value if isinstance(value, str) and value else None
+            for value in (response.id, response.model)
+        )
+        origin = Provenance(self._provider, API, self._model, response_id, model)
+        self._started = True
+        self._origin.report(origin, out)
 
     def _take_service_tier(self, response: Response) -> None:
         if isinstance(response.service_tier, str) and response.service_tier:
@@ -200,6 +212,7 @@ class OpenAIResponsesDecoder(BodyDecoder):
             self._fail(self._error or failure, out)
             return
         parts = self._parts
+        self._take_early(out)
         parts.close(response.output, out)
         incomplete = response.incomplete_details
         detail = incomplete.get("reason") if isinstance(incomplete, dict) else None
@@ -212,11 +225,12 @@ class OpenAIResponsesDecoder(BodyDecoder):
         calls = parts.has_calls or item is not None
         reason = finish_reason(status, detail, calls=calls, refused=parts.refused)
         words = (detail, status) if detail else (status,)
-        out.append(ResponseFinished(reason, words, self._metadata))
+        out.append(ResponseFinished(reason, words, self._metadata, self._origin.late))
 
     def _fail(self, failure: ProviderFailure, out: list[ModelEvent]) -> None:
         self._ended = True
-        out.append(ResponseFailed(failure, self._metadata))
+        self._take_early(out)
+        out.append(ResponseFailed(failure, self._metadata, self._origin.late))
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -66,6 +66,8 @@ class ResponseParts:
         """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
         self.refused = False
         """Whether the model refused."""
+        self.announced = False
+        """Whether the server says which items there are."""
         self.has_calls = False
         """Whether there are tool calls for the client."""
         self._part_count = 0
@@ -76,7 +78,6 @@ class ResponseParts:
         self._call_ids = ResponseCallIds(history)
         self._waits_for_secrets = waits_for_secrets
         self._without_secret: list[OutputItem] = []
-        self._announced = False  # whether the server says which items there are
 
     def growing(self, event: Any) -> GrowingPart | None:
         """The open part that an event of `_common_events` adds to; None where none is open."""
@@ -151,7 +152,7 @@ class ResponseParts:
 
     def begin_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         """Take an item that begins."""
-        self._announced = True
+        self.announced = True
         if index is None:
             index = self._last_index + 1 if self._items else 0
         item = self._open(index, str(raw.get("type") or "message"))
@@ -218,7 +219,7 @@ class ResponseParts:
         at = self._last_index if index is None else index
         here = [item for item in self._all if item.index == at]
         if not here:
-            return not self._announced
+            return not self.announced
         same = [item for item in here if item.type == kind]
         return not same or any(not item.done for item in same)
 

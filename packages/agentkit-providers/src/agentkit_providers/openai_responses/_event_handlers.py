@@ -75,6 +75,19 @@ def _of(kind: str, handle: Handler) -> Handler:
     return take
 
 
+_ANNOUNCING: Final = frozenset({"response.output_item.added", "response.output_item.done"})
+
+
+def is_early(event: Event, parts: ResponseParts) -> bool:
+    """Whether a delta may belong to nothing, which shows once the server announces an item.
+
+    A server that announces none counts its items from 0, one after the other.
+    """
+    if parts.announced or event.type in _ANNOUNCING:
+        return False
+    return event.output_index is not None and event.output_index > len(parts.raw_items)
+
+
 HANDLERS: Final[Mapping[str, Handler]] = {
     "response.output_item.added": _item_added,
     "response.output_item.done": _item_done,
