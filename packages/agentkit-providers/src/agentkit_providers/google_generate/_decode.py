@@ -83,6 +83,7 @@ class GoogleGenerateDecoder(BodyDecoder):
         self._read: msgspec.json.Decoder[Any] = HEAD
         self._payload = b""  # the object that is being read, as strict JSON
         self._head: dict[str, str] = {}
+        self._missing: tuple[bytes, ...] = ()  # names of fields of the head that may come late
         self._has_candidate = False  # whether any candidate has come
         self._is_blocked = False  # whether the prompt was refused
         self._usage: dict[str, Any] | None = None  # the report that was last reported
@@ -95,9 +96,12 @@ class GoogleGenerateDecoder(BodyDecoder):
 
     def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
         run = self._parts.run
-        if run is None or self._parts.finish_words or self._read is HEAD:
+        if run is None or self._parts.finish_words:
             return at
+        missing = self._missing
         while at < len(payloads):
+            if missing and any(name in payloads[at] for name in missing):
+                break
             try:
                 chunk = GROWTH.decode(payloads[at])
             except NOT_THIS_SHAPE:
@@ -178,7 +182,9 @@ class GoogleGenerateDecoder(BodyDecoder):
             origin = Provenance(self._provider, API, self._model, response_id, model)
             self._started = True
             self._origin.report(origin, out)
-        if self._started and response_id and model:
+        known = ((b'"responseId"', response_id), (b'"modelVersion"', model))
+        self._missing = tuple(name for name, value in known if not value)
+        if self._started and not self._missing:
             self._read = CHUNK
 
     def _take_candidate(self, candidate: Candidate, place: int, out: list[ModelEvent]) -> None:

@@ -64,6 +64,7 @@ class OpenAIChatDecoder(BodyDecoder):
         self._audio_type = _audio_type(extra)
         self._read: msgspec.json.Decoder[Any] = HEAD
         self._head: dict[str, Any] = {}
+        self._missing: tuple[bytes, ...] = ()  # names of fields of the head that may come late
         self._has_choice = False  # whether any choice has come
         self._usage: dict[str, Any] | None = None
         self._usage_is_final = False
@@ -77,11 +78,14 @@ class OpenAIChatDecoder(BodyDecoder):
 
     def _take_common(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> int:
         growth = self._parts.growth
-        if growth is None or self._index != 0 or self._read is HEAD:
+        if growth is None or self._index != 0:
             return at
         read, calls, pieces, part_id = growth
         tier, before = self._metadata.get(_SERVICE_TIER_KEY), len(out)
+        missing = self._missing
         while at < len(payloads):
+            if missing and any(name in payloads[at] for name in missing):
+                break
             try:
                 chunk = read(payloads[at])
             except NOT_THIS_SHAPE:
@@ -189,7 +193,9 @@ class OpenAIChatDecoder(BodyDecoder):
             if self._index is None:
                 self._index = event.choices[0].index or 0
         response_id, model = self._head.get("id"), self._head.get("model")
-        if self._has_choice and response_id and model:
+        known = ((b'"id"', response_id), (b'"model"', model))
+        self._missing = tuple(name for name, value in known if not value)
+        if self._has_choice and not self._missing:
             self._read = CHUNK
         if not (self._started or event.choices or event.usage):
             return
