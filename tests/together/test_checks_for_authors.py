@@ -128,6 +128,11 @@ class ToolResultsDropped(SmallProjection):
         return [{**result, "text": ""} for result in super().results(item)]
 
 
+class ToolResultsWrittenTwice(SmallProjection):
+    def results(self, item: Item) -> list[dict[str, Any]]:
+        return [result for result in super().results(item) for _ in range(2)]
+
+
 class ToolItemsDropped(SmallProjection):
     def results(self, item: Item) -> list[dict[str, Any]]:
         return []
@@ -223,6 +228,11 @@ FAULTS: dict[str, tuple[Callable[[], SmallProjection], str, str]] = {
         with_decoder(WrongModel),
         "check_decoder",
         "the provenance has the model 'small-1-2026'",
+    ),
+    "tool results written twice": (
+        ToolResultsWrittenTwice,
+        "check_projection",
+        "the result of a tool is 2 times in the body",
     ),
     "stream flag ignored": (
         StreamFlagIgnored,

@@ -12,7 +12,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from agentkit_core import Item, RecordError, SessionId
-from agentkit_loop.ports import BlockingStore, LogEntry, Saved, Store
+from agentkit_loop.ports import BlockingStore, Lease, LogEntry, Saved, Store
 from agentkit_loop.stores import (
     DamagedSave,
     FileStore,
@@ -320,7 +320,55 @@ class Stripping(MemoryStore):
         super().save_blocking(session_id, seq=seq, head=head.strip(), log=log)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Trusting, Blurring, Stripping])
+class _NoLease:
+    def release(self) -> None:
+        pass
+
+
+class LeasingToAll(MemoryStore):
+    """Gives the lease of a session to whoever asks."""
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        return _NoLease()
+
+
+class LeasingForever(MemoryStore):
+    """Does not take a lease back."""
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        super().lease(session_id)
+        self._leased.add(session_id)  # the lease above is gone by now, and released
+        return _NoLease()
+
+
+class LeasingOneForAll(MemoryStore):
+    """Takes all sessions for one."""
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        return super().lease(SessionId(session_id.lower()))
+
+
+class _AnysLease:
+    def __init__(self, leased: set[SessionId], session_id: SessionId) -> None:
+        self._leased, self._session_id = leased, session_id
+
+    def release(self) -> None:
+        self._leased.discard(self._session_id)
+
+
+class LeasingByName(MemoryStore):
+    """Takes back whatever lease a session has, when an old one is released again."""
+
+    def lease(self, session_id: SessionId, /) -> Lease:
+        super().lease(session_id)
+        self._leased.add(session_id)
+        return _AnysLease(self._leased, session_id)
+
+
+LEASES = [LeasingToAll, LeasingForever, LeasingOneForAll, LeasingByName]
+
+
+@pytest.mark.parametrize("broken", [Forgetful, Trusting, Blurring, Stripping, *LEASES])
 async def test_the_checks_see_what_is_broken(broken: type[MemoryStore]) -> None:
     store = broken()
     with pytest.raises(AssertionError):

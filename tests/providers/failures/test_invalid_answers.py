@@ -57,6 +57,16 @@ REJECTIONS: dict[str, tuple[int, dict[str, Any]]] = {
             }
         },
     ),
+    "llama.cpp, a call in another form": (
+        500,
+        {
+            "error": {
+                "code": 500,
+                "message": "Failed to parse input at pos 184: <tool_call>bash",
+                "type": "server_error",
+            }
+        },
+    ),
 }
 
 
@@ -87,6 +97,8 @@ def test_vp11_the_same_in_the_middle_of_a_stream(status: int, body: JsonValue) -
         "messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
         "Could not parse the JSON body of your request",
         "Failed to parse the request body as JSON",
+        "messages.3: invalid tool call from the model: arguments must be an object",
+        "tool_calls[0]: the model produced an invalid id",
     ],
 )
 def test_vp11_a_request_that_is_wrong_stays_one(message: str) -> None:

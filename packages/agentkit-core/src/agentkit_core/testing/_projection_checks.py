@@ -67,8 +67,8 @@ def check_projection(
       damaged one.
     - The history is made sendable first (see `sendable`): each call in the body has one result,
       and the body has no signatures and blocks of another provider.
-    - The body has all texts, tools, calls, arguments and results of a valid history. A request for
-      a stream differs from one for a whole response.
+    - The body has all texts, tools, calls, arguments and results of a valid history, results once.
+      A request for a stream differs from one for a whole response.
     - The encoders of an `IncrementalProjection` give the same bytes while histories grow and are
       replaced by others.
     - A decoder reports an empty body as a failure.
@@ -192,6 +192,8 @@ def _check_content(projection: Projection, model: str, tools: tuple[ToolSpec, ..
     for text in ("instruction-7", "question-7", "announcement-7", "answer-7", "last-question-7"):
         assert text in body, f"the text {text!r} of the history is not in the body"
     assert "result-7" in body, "the result of a tool is not in the body"
+    results = sum("result-7" in text for text in _texts_in(msgspec.json.decode(body)))
+    assert results == 1, f"the result of a tool is {results} times in the body"
     bare = replace(request, items=(Item.user("hi"),))
     offer = projection.encode(bare).body.decode()
     texts = set(_texts_in(msgspec.json.decode(offer)))

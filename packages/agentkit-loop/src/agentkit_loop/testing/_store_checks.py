@@ -15,9 +15,11 @@ from agentkit_core import AgentkitError, Item, SessionId, Text, to_json
 from agentkit_core.testing import hard_transcripts
 from agentkit_loop.persistence._records import (
     BlockingStore,
+    LeasingStore,
     LogEntry,
     RevisionGap,
     Saved,
+    SessionInUse,
     StaleSave,
     Store,
 )
@@ -37,7 +39,8 @@ def check_blocking_store(new: Callable[[], BlockingStore]) -> None:
 
     A store returns what was saved unchanged, also when it is opened again. It refuses a save that
     does not follow the stored one, and then changes nothing. Of several savers with the same number
-    one succeeds. Sessions do not influence each other, whatever their ids are.
+    one succeeds. Sessions do not influence each other, whatever their ids are. Where the store is a
+    `LeasingStore`, one holder at a time has the lease of a session.
 
     Args:
         new: Opens the same storage again each time it is called; the storage is empty at first. The
@@ -46,7 +49,9 @@ def check_blocking_store(new: Callable[[], BlockingStore]) -> None:
     Raises:
         AssertionError: The store breaks the contract; the message says how.
     """
-    for check in (_check_round_trip, _check_content, _check_refusals, _check_ids, _check_race):
+    for check in (
+        _check_round_trip, _check_content, _check_refusals, _check_ids, _check_race, _check_leases,
+    ):  # fmt: skip
         try:
             check(new)
         except AssertionError:
@@ -68,6 +73,7 @@ async def check_store(new: Callable[[], Store]) -> None:
 
     token = current_token()
     await to_thread.run_sync(check_blocking_store, lambda: _Blocking(new(), token))
+    await to_thread.run_sync(_check_leases, new)
     name = SessionId("cancelled")
     before = Saved(1, b"1", (_entry(1),))
     after = Saved(2, b"2", (_entry(1), _entry(2)))
@@ -215,6 +221,34 @@ def _check_race(new: Callable[[], BlockingStore]) -> None:
     log = tuple(_entry(revision) for revision in range(1, saves + 1))
     saved = new().load_blocking(name)
     assert saved == Saved(saves, b"%d" % saves, log), f"concurrent savers leave {saved!r}"
+
+
+def _check_leases(new: Callable[[], object]) -> None:
+    store, other = new(), new()
+    if not isinstance(store, LeasingStore) or not isinstance(other, LeasingStore):
+        return
+    name = SessionId("leased")
+    first = store.lease(name)
+    assert not _is_free(store, name), "a session that is leased is leased again by the same store"
+    assert not _is_free(other, name), "a session that is leased is leased again by another store"
+    assert _is_free(other, SessionId("Leased")), "the lease of a session is that of another one"
+    first.release()
+    first.release()
+    assert _is_free(other, name), "a session cannot be leased again after its lease was released"
+    second = other.lease(name)
+    first.release()
+    assert not _is_free(store, name), "a lease that is released again ends that of its successor"
+    second.release()
+
+
+def _is_free(store: LeasingStore, name: SessionId) -> bool:
+    """Whether a session can be leased; its lease is released again."""
+    try:
+        lease = store.lease(name)
+    except SessionInUse:
+        return False
+    lease.release()
+    return True
 
 
 def _entry(revision: int) -> LogEntry:

@@ -22,12 +22,9 @@ from agentkit_providers.failures._error_body import ErrorFacts
 _KIND_OF_WORD: Final[Mapping[str, FailureKind]] = {
     word: kind
     for kind, words in {
-        # Groq: https://console.groq.com/docs/tool-use and /docs/structured-outputs; the others are
-        # those of gateways.
-        FailureKind.INVALID_ANSWER: (
-            "toolusefailed jsonvalidatefailed outputparsefailed toolcallparseerror "
-            "malformedfunctioncall malformedtoolcall invalidtoolcall"
-        ),
+        # Groq: https://console.groq.com/docs/tool-use and /docs/structured-outputs. Other vendors
+        # are known by their messages; Gemini's MALFORMED_FUNCTION_CALL is a finish reason.
+        FailureKind.INVALID_ANSWER: "toolusefailed jsonvalidatefailed",
         FailureKind.CONTEXT_LENGTH: (
             "contextlengthexceeded contextwindowexceeded modelcontextwindowexceeded "
             "requesttoolarge exceedcontextsizeerror exceededcontextsizeerror promptistoolong "
@@ -104,12 +101,12 @@ _VAGUE: Final = frozenset({FailureKind.SERVER, FailureKind.AUTH})
 """Kinds that some providers name in a code although their message is more precise."""
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
 _ANSWER_WORDS: Final = re.compile(
-    # Groq; Ollama (ollama/ollama#12884); llama.cpp's server (ggml-org/llama.cpp#22072); others
-    r"failed to call a function|failed_generation|error parsing tool call"
-    r"|(?:failed|unable) to parse (?:the )?(?:tool[_ ]?call|function[_ ]?call|generated)"
-    r"|tool call validation failed|failed to (?:generate|validate) json"
-    r"|(?:malformed|invalid) (?:tool|function)[_ ]call (?:generated|produced|from the model)"
-    r"|model (?:generated|produced|output) (?:an? )?(?:invalid|malformed)",
+    # Groq (agno-agi/agno#4090, laravel/ai#342)
+    r"failed to call a function|failed_generation|tool call validation failed"
+    r"|failed to (?:generate|validate) json"
+    # Ollama (ollama/ollama#12884), llama.cpp's server (vxcontrol/pentagi#313, pwilkin/llama.cpp#5)
+    r"|error parsing tool call|failed to parse tool call arguments as json"
+    r"|failed to parse input at pos",
     re.IGNORECASE,
 )
 _KEY_WORDS: Final = re.compile(
