@@ -12,6 +12,7 @@ from agentkit_core import Item, ModelRequest, RetryPolicy
 from agentkit_loop import (
     Agent,
     AgentsTooDeep,
+    BackgroundDone,
     Hook,
     Limits,
     LoopConfig,
@@ -19,6 +20,7 @@ from agentkit_loop import (
     TurnEnd,
     TurnResult,
 )
+from agentkit_loop.events import Diagnostic, Envelope, TurnFinished
 from agentkit_loop.testing import ManualClock, ScriptedModel, call, fail, say
 from agentkit_tools_core import FunctionTool, tool
 
@@ -84,11 +86,89 @@ def test_vl14_failed_attempts_between_answers_count_for_the_requests(run: Run) -
     model = ScriptedModel(*script)
     config = LoopConfig(limits=Limits(max_model_calls=None), retry=RetryPolicy(first_wait_s=0.0))
 
-    turn = run(Agent(model=model, tools=[read()], config=config, clock=ManualClock()))
+    told: list[Envelope] = []
+    agent = Agent(
+        model=model, tools=[read()], config=config, clock=ManualClock(), reporters=[told.append]
+    )
 
-    # The last attempt failed, so its failure is the end.
+    turn = run(agent)
+
+    # The last attempt failed, so its failure is the end; why it is not tried again is told.
     assert turn.end is TurnEnd.ERROR
+    assert turn.failure is not None
+    (diagnostic,) = (each.event for each in told if isinstance(each.event, Diagnostic))
+    assert "max_requests" in diagnostic.message
     assert len(model.requests) == turn.usage.requests == 2000
+
+
+class Jobs:
+    """A tool of which each call ends after the turn in which it began."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+
+    def __call__(self, envelope: Envelope) -> None:
+        self.turns += isinstance(envelope.event, TurnFinished)
+
+    @property
+    def tool(self) -> FunctionTool[..., Any]:
+        @tool(detach_after_s=0)
+        async def job(number: int) -> str:
+            """Do a long job."""
+            turns = self.turns
+            while self.turns == turns:
+                await anyio.sleep(0)
+            return f"did {number}"
+
+        return job
+
+
+def endless_jobs(count: int) -> list[Any]:
+    return [
+        reply
+        for at in range(count)
+        for reply in (call("job", {"number": at}, f"c{at}"), say(f"begun {at}"))
+    ]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("most", [0, 1, 5, None])
+def test_vl14_turns_that_begin_each_other_by_background_calls_end(
+    backend: str, most: int | None
+) -> None:
+    model = ScriptedModel(*endless_jobs(12), say("enough"), say("more"))
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE, max_follow_up_turns=most)
+    jobs = Jobs()
+    agent = Agent(model=model, tools=[jobs.tool], config=config, reporters=[jobs])
+
+    async def main() -> None:
+        async with agent.session() as session:
+            turn = await session.prompt("go")
+            if most is None:
+                assert (turn.end, turn.text) == (TurnEnd.COMPLETED, "enough")
+                return
+            assert (turn.end, turn.limit) == (TurnEnd.LIMIT, "max_follow_up_turns")
+            assert turn.model_calls == 0
+            assert len(model.requests) == 2 * (most + 1)
+            # What the last call did is kept, and the host may go on.
+            assert f"did {most}" in session.transcript[-1].text
+            again = await session.continue_()
+            assert again.limit == "max_follow_up_turns"
+            assert len(model.requests) == 2 * 2 * (most + 1)
+
+    anyio.run(main, backend=backend)
+
+
+def test_vl14_chains_of_turns_have_a_limit_by_default() -> None:
+    model = ScriptedModel(*endless_jobs(300))
+    config = LoopConfig(background_done=BackgroundDone.CONTINUE)
+
+    jobs = Jobs()
+
+    turn = run_in_loop(Agent(model=model, tools=[jobs.tool], config=config, reporters=[jobs]))
+
+    assert (turn.end, turn.limit) == (TurnEnd.LIMIT, "max_follow_up_turns")
+    assert len(model.requests) == 2 * 101
 
 
 @drivers

@@ -88,6 +88,7 @@ _LEAST: Final = {
     "max_identical_calls": 2,
     "max_asks_per_call": 1,
     "max_agent_depth": 0,
+    "max_follow_up_turns": 0,
 }
 """The least value of each setting that counts something."""
 
@@ -97,7 +98,8 @@ class LoopConfig(Settings, frozen=True, kw_only=True, omit_defaults=True):
 
     Raises:
         ValueError: `max_parallel` or `max_asks_per_call` is less than 1, `max_identical_calls` or
-            `max_identical_failures` less than 2, or `max_agent_depth` less than 0.
+            `max_identical_failures` less than 2, or `max_agent_depth` or `max_follow_up_turns` less
+            than 0.
 
     Attributes:
         execution: How the tool calls of one round run.
@@ -127,6 +129,10 @@ class LoopConfig(Settings, frozen=True, kw_only=True, omit_defaults=True):
         max_agent_depth: How many runs may stand around one of this agent, each of them the tool of
             another, at least 0. Beyond it, opening a session raises `AgentsTooDeep`. None means any
             number.
+        max_follow_up_turns: How many turns in a row may begin by themselves because background
+            calls have ended, with `BackgroundDone.CONTINUE`, at least 0. The next one ends by the
+            limit of this name, without a model call; input of the host, or its wish to continue,
+            begins anew. None means any number.
         limits: How much one turn may use.
         session_limits: How much all turns of the session may use together, over stores as well.
         retry: When a failed model call is tried again.
@@ -149,6 +155,7 @@ class LoopConfig(Settings, frozen=True, kw_only=True, omit_defaults=True):
     max_identical_calls: int | None = 100
     max_asks_per_call: int | None = 100
     max_agent_depth: int | None = 16
+    max_follow_up_turns: int | None = 100
     limits: Limits = Limits()
     session_limits: SessionLimits = SessionLimits()
     retry: RetryPolicy = RetryPolicy()

@@ -67,6 +67,7 @@ class Draft:
         self.background = state.background
         self.owed = state.owed
         self.spent = state.spent
+        self.follow_ups = state.follow_ups
         self.grants = state.grants
         self.kind_grants = state.kind_grants
         self.tools = state.tools
@@ -126,6 +127,7 @@ class Draft:
             background=self.background,
             owed=self.owed,
             spent=self.spent,
+            follow_ups=self.follow_ups,
             grants=self.grants,
             kind_grants=self.kind_grants,
             tools=self.tools,

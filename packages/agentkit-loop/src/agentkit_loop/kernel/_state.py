@@ -174,6 +174,8 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
         background: The calls that run in the background, by id, oldest first.
         owed: What background calls used while no turn ran; counts for the next turn.
         spent: What the turns that have ended have used.
+        follow_ups: How many turns in a row have begun by themselves, because background calls had
+            ended; the running turn included.
         grants: What a person approved for the whole session.
         kind_grants: The tools, each with a kind of request, that a person approved for the whole
             session, whatever the arguments.
@@ -214,6 +216,7 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     background: dict[ToolCallId, CallState] = field(default_factory=dict)
     owed: Usage = Usage()
     spent: Spent = Spent()
+    follow_ups: int = 0
     grants: tuple[ApprovalId, ...] = ()
     kind_grants: tuple[tuple[str, str], ...] = ()
     tools: dict[str, str] | None = None

@@ -51,6 +51,9 @@ def _is_paused(transcript: Transcript) -> bool:
 def begin_turn(draft: Draft) -> Phase:
     """Begin a turn with the input that waits for it, and call the model."""
     draft.turns += 1
+    continues = draft.config.background_done is BackgroundDone.CONTINUE
+    is_follow_up = continues and draft.notices and not draft.inputs
+    draft.follow_ups = draft.follow_ups + 1 if is_follow_up else 0
     draft.current_turn = TurnState(
         id=TurnId(f"turn-{draft.turns}"),
         started_at=draft.clock,
@@ -94,6 +97,9 @@ def prepare_model_call(draft: Draft) -> Phase:
         if closed and turn.tools_closed:
             limit = name
         draft.set_turn(tools_closed=closed)
+    most_in_a_row = draft.config.max_follow_up_turns
+    if limit is None and most_in_a_row is not None and draft.follow_ups > most_in_a_row:
+        limit = "max_follow_up_turns"
     if limit is not None:
         return end_turn(draft, TurnEnd.LIMIT, limit=limit)
     return start_attempt(draft, 1)

@@ -164,10 +164,13 @@ def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
     failure = response.failure
     _finish_model_call(draft, response, FinishReason.ERROR)
     wait_s = None
-    if failure is not None and not _is_out_of_requests(draft):
+    if failure is not None:
         wait_s = wait_before_retry_s(
             draft.config.retry, failure, attempt=turn.attempt, jitter=answer.jitter
         )
+    if wait_s is not None and _is_out_of_requests(draft):
+        draft.diagnose("the model call is not tried again: the turn has reached `max_requests`")
+        wait_s = None
     if failure is None or wait_s is None:
         item = _without_calls(response.item)
         is_kept = draft.config.keep_failed and not answer.is_rejected

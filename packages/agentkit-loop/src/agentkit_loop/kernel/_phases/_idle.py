@@ -19,6 +19,8 @@ from agentkit_loop.kernel._turns import begin_turn, wants_answer
 
 def on_continue(draft: Draft, command: Continue) -> Phase:
     """Begin a turn, if there is anything to begin it with."""
+    if command.redrive:
+        draft.follow_ups = 0  # the host wants it to go on
     if draft.inputs or draft.notices or (command.redrive and wants_answer(draft.transcript)):
         return begin_turn(draft)
     if not yield_approvals(draft):
