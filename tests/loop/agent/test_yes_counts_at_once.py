@@ -1,5 +1,6 @@
 """A yes counts at once: the call starts and is saved while its siblings wait (VU04)."""
 
+import time
 from typing import Any
 
 import anyio
@@ -109,3 +110,43 @@ def test_vu04_the_first_call_has_run_before_the_second_is_decided(
         assert log.lines.index(f"{name} runs") < log.lines.index(f"{after} approved")
     if stored and heads:
         assert '"started":true' in heads[1]
+
+
+class Shifted:
+    """A clock that can be set forward; its waits are real."""
+
+    def __init__(self) -> None:
+        self.shift_ms = 0
+
+    def now_ms(self) -> int:
+        return int(time.time() * 1000) + self.shift_ms
+
+    async def sleep(self, seconds: float, /) -> None:
+        await anyio.sleep(max(seconds, 0))
+
+    def sleep_blocking(self, seconds: float, /) -> None:
+        time.sleep(max(seconds, 0))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("option", ["timeout_s", "detach_after_s"])
+def test_vu04_the_time_of_a_call_begins_when_it_runs_and_not_at_the_yes(
+    form: str, stored: bool, option: str
+) -> None:
+    forms, clock = Form(form), Shifted()
+    limit: dict[str, Any] = {option: 30}
+    work = tool(name="work", needs_approval=True, **limit)(lambda: "done")
+    agent = Agent(model=ScriptedModel(call("work"), say("x")), tools=[work], clock=clock)
+    options: dict[str, Any] = {"session_id": NAME, "store": MemoryStore()} if stored else {}
+
+    async def test() -> None:
+        async with forms.opened(agent, **options) as session:
+            session.submit("go")
+            await forms.do(session, "next")
+            session.approve(session.pending_approvals[0].id)
+            clock.shift_ms = 3_600_000
+            turn = await forms.do(session, "continue_")
+            assert [part.text for part in turn.items[1].tool_results] == ["done"]
+
+    forms.run(test)

@@ -255,7 +255,9 @@ class Performer:
 
     async def _wait(self, effect: StartTimer) -> Input:
         clock = self._engine.clock
-        await clock.sleep((effect.at - clock.now_ms()) / 1000)
+        # The time of a call begins when it runs, not when somebody said yes and went away.
+        wait_ms = effect.at - clock.now_ms() if effect.wait_ms is None else effect.wait_ms
+        await clock.sleep(wait_ms / 1000)
         return TimerFired(effect.id)
 
 

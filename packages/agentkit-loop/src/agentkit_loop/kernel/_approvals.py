@@ -212,8 +212,11 @@ def start_timer(
     """Start a timer for a call that runs; return its id, None if there is no time to wait for."""
     if after_s is None:
         return None
-    at = draft.clock + math.ceil(after_s * 1000)
-    return draft.issue(lambda effect_id: StartTimer(id=effect_id, at=at, why=why, call_id=call.id))
+    wait_ms = math.ceil(after_s * 1000)
+    at = draft.clock + wait_ms
+    return draft.issue(
+        lambda effect_id: StartTimer(id=effect_id, at=at, why=why, call_id=call.id, wait_ms=wait_ms)
+    )
 
 
 def _ready_if_answered(call: CallState) -> CallState:

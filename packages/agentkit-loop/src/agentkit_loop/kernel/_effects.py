@@ -121,12 +121,16 @@ class StartTimer(_Effect, frozen=True, kw_only=True, tag="start_timer"):
         at: The moment, in milliseconds on the clock that `step` gets as `now`.
         why: What the timer is for.
         call_id: The call that it is about; None for a retry.
+        wait_ms: How many milliseconds to wait from when the call runs, which may be later than the
+            step that asked for both: a host may approve a call and go on after an hour. None means
+            until `at`.
     """
 
     id: EffectId
     at: int
     why: TimerKind = TimerKind.RETRY
     call_id: ToolCallId | None = None
+    wait_ms: int | None = None
 
 
 class CheckFinish(_Effect, frozen=True, tag="check_finish"):
