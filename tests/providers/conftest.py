@@ -1,17 +1,15 @@
 """Fixtures for the tests of agentkit-providers: replay servers, models at them, requests."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
-import trio
 
 from agentkit_core import Item, ModelOptions, ModelRequest, Timeouts
-from agentkit_core.provider import ModelEvent
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import ReplayServer, Script
+from providers.transports import BACKENDS, TRANSPORTS, Transport
 from support.tiny_chat import TinyChat
 
 
@@ -45,20 +43,20 @@ def ask() -> Callable[..., ModelRequest]:
     return make
 
 
-@pytest.fixture(params=["asyncio", "trio", "blocking"])
-def batches(request: pytest.FixtureRequest) -> Callable[..., list[tuple[ModelEvent, ...]]]:
-    """Sends a request and collects the batches of the response, with and without an event loop."""
+@pytest.fixture(
+    params=[
+        pytest.param(one, marks=pytest.mark.slow if one.client == "httpx2" else ())
+        for one in TRANSPORTS
+    ],
+    ids=lambda one: f"{one.backend}-{one.client}",
+)
+def batches(request: pytest.FixtureRequest) -> Transport:
+    """Sends a request and collects the batches of the response, in each way that there is."""
+    transport: Transport = request.param
+    return transport
 
-    async def read(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
-        return [events async for events in model.stream(asked)]
 
-    def with_asyncio(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
-        return asyncio.run(read(model, asked))
-
-    def with_trio(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
-        return trio.run(read, model, asked)
-
-    def without_a_loop(model: HttpModel, asked: ModelRequest) -> list[tuple[ModelEvent, ...]]:
-        return list(model.stream_blocking(asked))
-
-    return {"asyncio": with_asyncio, "trio": with_trio, "blocking": without_a_loop}[request.param]
+@pytest.fixture(params=BACKENDS)
+def default_transport(request: pytest.FixtureRequest) -> Transport:
+    """The same with the default client only."""
+    return Transport(request.param, "default")

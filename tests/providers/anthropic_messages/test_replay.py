@@ -22,15 +22,15 @@ from agentkit_core import (
     from_json,
     to_json,
 )
-from agentkit_core.provider import ModelEvent, fold_response
+from agentkit_core.provider import fold_response
 from agentkit_core.testing import decode_chunks
-from agentkit_providers import HttpModel, connect
+from agentkit_providers import connect
 from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.replay import Answer, ReplayServer, Script, anthropic_messages
 from agentkit_providers.testing import check_over_http
 from providers import corpus
+from providers.transports import Transport
 
-Batches = Callable[[HttpModel, ModelRequest], list[tuple[ModelEvent, ...]]]
 ADD = ToolSpec("add", "Add numbers.")
 
 
@@ -75,7 +75,7 @@ def test_replayed_answers_say_what_they_were_made_of() -> None:
 
 @pytest.mark.parametrize("streamed", [True, False])
 def test_a_turn_with_tools_completes(
-    streamed: bool, serve: Callable[[Script], ReplayServer], batches: Batches
+    streamed: bool, serve: Callable[[Script], ReplayServer], default_transport: Transport
 ) -> None:
     server = serve(
         [
@@ -94,7 +94,7 @@ def test_a_turn_with_tools_completes(
             options=ModelOptions(thinking=ThinkingLevel.LOW),
             streamed=streamed,
         )
-        told = [event for batch in batches(model, asked) for event in batch]
+        told = [event for batch in default_transport(model, asked) for event in batch]
         response = fold_response(told, strict=True)
         assert response.failure is None
         return response.item

@@ -29,7 +29,7 @@ from agentkit_core import (
     from_json,
     to_json,
 )
-from agentkit_core.provider import ModelEvent, ResponseFold, fold_response
+from agentkit_core.provider import ResponseFold, fold_response
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.endpoints import OPENAI_RESPONSES, default_registry
 from agentkit_providers.openai_responses import OpenAIResponses, Quirks, ReasoningReplay
@@ -37,9 +37,8 @@ from agentkit_providers.replay import ReplayServer, Script
 from agentkit_providers.replay import openai_responses as answers
 from providers import corpus
 from providers.openai_responses.test_encode import check_types
+from providers.transports import Transport
 from support.responses_bodies import call, message, reasoning, whole
-
-Batches = Callable[..., list[tuple[ModelEvent, ...]]]
 
 SEARCH: dict[str, Any] = {
     "type": "web_search_call",
@@ -482,7 +481,7 @@ def _without(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("streamed", [True, False])
 def test_a_turn_with_tools_over_http_takes_the_reasoning_along(
-    streamed: bool, serve: Callable[[Script], ReplayServer], batches: Batches
+    streamed: bool, serve: Callable[[Script], ReplayServer], default_transport: Transport
 ) -> None:
     server = serve(
         [
@@ -497,7 +496,7 @@ def test_a_turn_with_tools_over_http_takes_the_reasoning_along(
         request = ModelRequest(
             model="m", items=tuple(history), tools=(ToolSpec("look"),), streamed=streamed
         )
-        events = [event for batch in batches(model, request) for event in batch]
+        events = [event for batch in default_transport(model, request) for event in batch]
         item = fold_response(events, strict=True).item
         history += [item, *results(item)]
 
@@ -513,14 +512,16 @@ def test_a_turn_with_tools_over_http_takes_the_reasoning_along(
 
 
 def test_an_error_in_a_stream_over_http_is_one_failure(
-    serve: Callable[[Script], ReplayServer], batches: Batches
+    serve: Callable[[Script], ReplayServer], default_transport: Transport
 ) -> None:
     error = {"code": "server_error", "message": "It broke."}
     server = serve([answers.error_in_stream(error, after="So far")])
     row = Endpoint(name="here", base_url=server.url, api=OPENAI_RESPONSES, key_required=False)
     model = HttpModel("m", endpoint=row, projection=default_registry.projection(row))
     request = ModelRequest(model="m", items=(Item.user("u"),))
-    response = fold_response(event for batch in batches(model, request) for event in batch)
+    response = fold_response(
+        event for batch in default_transport(model, request) for event in batch
+    )
 
     assert response.failure is not None
     assert response.failure.describe() == "server, server_error: It broke."

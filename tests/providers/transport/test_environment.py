@@ -18,9 +18,22 @@ import pytest
 from agentkit_core import FailureKind, Item, ModelOptions, ModelRequest, Timeouts
 from agentkit_providers import connect
 from agentkit_providers.replay import ReplayServer, openai_chat
-from agentkit_providers.transport._environment import is_exempt
+from agentkit_providers.transport import _clients
+from agentkit_providers.transport._environment import is_exempt, tls_context
+from providers.transports import Transport
 
-Batches = Callable[..., list[Any]]
+
+@pytest.fixture(params=[False, True], ids=["default", "left to httpx"])
+def over(
+    request: pytest.FixtureRequest,
+    default_transport: Transport,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Transport:
+    """Our own clients: the default one, and those that we make of httpx for proxies."""
+    if request.param:
+        monkeypatch.setattr(_clients, "plain_target", lambda url: None)
+    return default_transport
+
 
 ASK = """
 import asyncio, sys
@@ -71,11 +84,13 @@ def ask_here(url: str, how: str, **environment: str) -> str:
             patch.delenv(name)
         for name, value in environment.items():
             patch.setenv(name, value)
+        tls_context.cache_clear()  # a process reads its certificates once
         model = connect("compatible:m", base_url=url)
         if how == "async":
             response = asyncio.run(model.complete(request))
         else:
             response = model.complete_blocking(request)
+    tls_context.cache_clear()
     return response.failure.message if response.failure else response.item.text
 
 
@@ -187,12 +202,12 @@ DRIPS = {
 
 @pytest.mark.parametrize("name", DRIPS)
 def test_vs09_the_total_time_holds_however_slowly_bytes_come(
-    name: str, batches: Batches, ask: Callable[..., ModelRequest]
+    name: str, over: Transport, ask: Callable[..., ModelRequest]
 ) -> None:
     with dripping(*DRIPS[name]) as url:
         model = connect("compatible:m", base_url=url)
         began = time.monotonic()
-        last = batches(model, ask(first_byte_s=10, idle_s=10, total_s=0.6))[-1][-1]
+        last: Any = over(model, ask(first_byte_s=10, idle_s=10, total_s=0.6))[-1][-1]
 
         assert time.monotonic() - began < 2
         if name != "an error":
@@ -202,12 +217,12 @@ def test_vs09_the_total_time_holds_however_slowly_bytes_come(
 
 @pytest.mark.parametrize("name", ["headers", "the first line", "an error"])
 def test_vs09_the_time_to_the_head_does_not_begin_anew_with_every_byte(
-    name: str, batches: Batches, ask: Callable[..., ModelRequest]
+    name: str, over: Transport, ask: Callable[..., ModelRequest]
 ) -> None:
     with dripping(*DRIPS[name]) as url:
         model = connect("compatible:m", base_url=url)
         began = time.monotonic()
-        last = batches(model, ask(connect_s=0.2, first_byte_s=0.4))[-1][-1]
+        last: Any = over(model, ask(connect_s=0.2, first_byte_s=0.4))[-1][-1]
 
         assert time.monotonic() - began < 2
         if name != "an error":
@@ -216,7 +231,7 @@ def test_vs09_the_time_to_the_head_does_not_begin_anew_with_every_byte(
 
 
 def test_vp14_connections_of_our_own_clients_are_kept_alive(
-    batches: Batches, ask: Callable[..., ModelRequest], monkeypatch: pytest.MonkeyPatch
+    over: Transport, ask: Callable[..., ModelRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = set()
     real = socket.socket.setsockopt
@@ -227,7 +242,7 @@ def test_vp14_connections_of_our_own_clients_are_kept_alive(
 
     monkeypatch.setattr(socket.socket, "setsockopt", record)
     with ReplayServer([openai_chat.text("hi")]) as server:
-        batches(connect("compatible:m", base_url=server.url), ask())
+        over(connect("compatible:m", base_url=server.url), ask())
 
     assert (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1) in options
     if hasattr(socket, "TCP_KEEPIDLE"):

@@ -1,4 +1,4 @@
-"""What holds for every transport: with asyncio, with trio, and without an event loop."""
+"""What holds for every transport: with and without an event loop, over each kind of client."""
 
 import gzip
 import socket
@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from email.utils import formatdate
 
-import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,9 +14,10 @@ from agentkit_core import FailureKind, FinishReason, ModelRequest, ModelResponse
 from agentkit_core.provider import ModelEvent, ResponseFailed, ResponseFold
 from agentkit_providers import Endpoint, HttpModel
 from agentkit_providers.replay import Answer, Cut, Garbage, ReplayServer, Reset, Script, Stall
+from providers.transports import Transport
 from support.tiny_chat import TinyChat, tiny_answer, unended_answer
 
-Batches = Callable[[HttpModel, ModelRequest], list[tuple[ModelEvent, ...]]]
+Batches = Transport
 Serve = Callable[[Script], ReplayServer]
 Make = Callable[..., HttpModel]
 Ask = Callable[..., ModelRequest]
@@ -157,14 +157,7 @@ def asked_by_turns(
     """Ask several times over the connections of one client; texts, or kinds of failure."""
     row = Endpoint(name="tiny", base_url=server.url, key_required=False)
     model = HttpModel("m", endpoint=row, projection=TinyChat())
-    if batches.__name__ == "without_a_loop":
-        responses = [model.complete_blocking(request) for _ in range(times)]
-    else:
-
-        async def ask_all() -> list[ModelResponse]:
-            return [await model.complete(request) for _ in range(times)]
-
-        responses = anyio.run(ask_all, backend=batches.__name__.removeprefix("with_"))
+    responses = batches.ask_in_turn(model, request, times=times)
     return [
         response.failure.kind if response.failure else response.item.text for response in responses
     ]

@@ -1,1 +1,1 @@
-"""How a call is sent and its response read: HTTP over httpx, with and without an event loop."""
+"""How a call is sent and its response read: HTTP, with an event loop and without one."""

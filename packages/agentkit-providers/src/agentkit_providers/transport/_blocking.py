@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-
-import httpx
+from typing import TYPE_CHECKING
 
 from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
@@ -18,8 +17,11 @@ from agentkit_providers.transport._clients import blocking_client
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._deadlines import ending_at
 from agentkit_providers.transport._environment import UnusableSetting
-from agentkit_providers.transport._hidden_url import hide_secrets
-from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
+from agentkit_providers.transport._exchange import BlockingExchange, BlockingSender
+from agentkit_providers.transport._reading import MAX_ERROR_BODY, MAX_SENDS, Reading
+
+if TYPE_CHECKING:  # takes 60 ms to import, and is needed only for clients of its kind
+    import httpx
 
 Batch = tuple[ModelEvent, ...]
 
@@ -38,20 +40,20 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
     now = time.monotonic
     reading = Reading(call, now())
     watched, feed = reading.limits.watched, reading.feed
-    response: httpx.Response | None = None
+    exchange: BlockingExchange | None = None
     chunks: Iterator[bytes] = iter(())
     failed: Batch = ()
+    at_end = False  # whether the body was read to its end
     try:
         try:
-            client = client or blocking_client(call.url)
+            sender = _sender(call, client)
             with ending_at(reading.limits.end()):
-                response = _send(client, call, reading)
-            headers = dict(response.headers)
-            chunks = response.iter_raw()
-            if not reading.take_head(response.status_code, headers, now()):
+                exchange = _send(sender, call, reading)
+            chunks = exchange.chunks
+            if not reading.take_head(exchange.status, exchange.headers, now()):
                 with ending_at(reading.limits.end()):
-                    body = _error_body(chunks)
-                failed = reading.end_with_error_response(response.status_code, headers, body)
+                    body, at_end = _error_body(chunks)
+                failed = reading.end_with_error_response(exchange.status, exchange.headers, body)
         except UnusableSetting as error:
             failed = reading.end_with_setting(error)
         except Exception as error:
@@ -68,6 +70,7 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
                 failed = reading.end_with_exception(error, now())
                 break
             if chunk is None:
+                at_end = True
                 break
             events = feed(chunk, now()) if watched else feed(chunk)
             if events:
@@ -80,52 +83,44 @@ def respond(call: Call, client: httpx.Client | None) -> Generator[Batch, None, N
         if last:
             yield last
     finally:
-        if response is not None:
-            if reading.ended and not failed:
-                _drain(chunks)
-            response.close()
+        if exchange is not None:
+            exchange.leave(is_whole=at_end or (reading.ended and not failed))
 
 
-def _send(client: httpx.Client, call: Call, reading: Reading) -> httpx.Response:
+def _sender(call: Call, client: httpx.Client | None) -> BlockingSender:
+    if client is None:
+        return blocking_client(call.url)
+    from agentkit_providers.transport._httpx_blocking import BlockingHttpxSender
+
+    return BlockingHttpxSender(client)
+
+
+def _send(sender: BlockingSender, call: Call, reading: Reading) -> BlockingExchange:
     """Send the request, and again where the connection turns out to have been closed."""
     for left in reversed(range(MAX_SENDS)):
         trace = ConnectionTrace()
-        request = client.build_request(
-            call.method,
-            call.url,
-            content=call.body,
-            headers=call.headers,
-            extensions={"timeout": reading.limits.http, "trace": trace.record},
-        )
-        reading.sent_headers = request.headers
-        hide_secrets(request)
         try:
-            return client.send(request, stream=True, follow_redirects=False)
+            return sender.send(call, reading.limits.http, trace)
         except Exception as error:
             if not left or not reading.may_send_again(error, trace):
                 raise
+        finally:
+            reading.sent_headers = trace.sent_headers
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _error_body(chunks: Iterator[bytes]) -> bytes:
-    """Read the body of an error response, up to `MAX_ERROR_BODY` or an exception."""
-    body = bytearray()
+def _error_body(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
+    """Read the body of an error response, up to `MAX_ERROR_BODY` or an exception.
+
+    Returns:
+        The start of the body, and whether it was read to its end.
+    """
+    body, at_end = bytearray(), False
     try:
-        for chunk in chunks:
-            body += chunk
-            if len(body) >= MAX_ERROR_BODY:
-                break
+        while len(body) < MAX_ERROR_BODY:
+            body += next(chunks)
+    except StopIteration:
+        at_end = True
     except Exception:  # noqa: S110 - the status is known, and says enough
         pass
-    return bytes(body[:MAX_ERROR_BODY])
-
-
-def _drain(chunks: Iterator[bytes]) -> None:
-    """Read to the end of the body, so that the connection can be used again."""
-    give_up_at = time.monotonic() + DRAIN_S
-    try:
-        for _ in chunks:
-            if time.monotonic() >= give_up_at:
-                return
-    except Exception:  # noqa: S110 - the response was complete before
-        pass
+    return bytes(body[:MAX_ERROR_BODY]), at_end

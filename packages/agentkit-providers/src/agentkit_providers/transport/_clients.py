@@ -1,115 +1,82 @@
-"""Which HTTP client is used: one per event loop and route, and one per route for blocking calls.
+"""Which HTTP client is used: our own, or one of httpx where a proxy or an unusual URL needs it.
 
 Connections belong to the event loop that opened them, so no client outlives its loop, and no two
-loops share one. All models share the clients; the pool inside keeps hosts apart. A route is a
-proxy, or none, with TLS or without: what one needs of the environment must not disturb another.
+loops share one. All models share the clients; the pool inside keeps hosts apart. Of httpx, there is
+one client per route: a proxy, or none, with TLS or without. What one needs of the environment must
+not disturb another.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import socket
 import threading
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import anyio
-import httpx
 from anyio.lowlevel import current_token
 
-from agentkit_providers.transport._deadlines import DeadlineBackend
-from agentkit_providers.transport._environment import (
-    ProxyRoute,
-    UnusableSetting,
-    proxy_for,
-    tls_context,
-)
+from agentkit_providers.transport._blocking_client import BlockingClient
+from agentkit_providers.transport._concurrent_client import ConcurrentClient
+from agentkit_providers.transport._environment import ProxyRoute, proxy_for, tls_context
+from agentkit_providers.transport._wire_exchange import plain_target
 
-_LIMITS: Final = httpx.Limits(
-    max_connections=None,  # the caller decides how many calls run at once
-    max_keepalive_connections=100,
-    keepalive_expiry=30.0,  # a tool round between two calls may take some seconds
-)
-
-
-def _keep_alive_options() -> list[tuple[int, int, int]]:
-    """Socket options that show a silent connection to be alive, before middleboxes drop it."""
-    idle = "TCP_KEEPIDLE" if hasattr(socket, "TCP_KEEPIDLE") else "TCP_KEEPALIVE"  # at Apple
-    values = ((idle, 60), ("TCP_KEEPINTVL", 60), ("TCP_KEEPCNT", 5))
-    return [
-        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-        *(
-            (socket.IPPROTO_TCP, getattr(socket, name), value)
-            for name, value in values
-            if hasattr(socket, name)
-        ),
-    ]
+if TYPE_CHECKING:
+    from agentkit_providers.transport._httpx_blocking import BlockingHttpxSender
+    from agentkit_providers.transport._httpx_concurrent import HttpxSender
 
 
 class _Route(NamedTuple):
+    """What a client of httpx is made for; our own client serves all that need none."""
+
     proxy: ProxyRoute | None
     tls: bool
 
 
+def _httpx_route(url: str) -> _Route | None:
+    proxy = proxy_for(url)
+    if proxy is None and plain_target(url) is not None:
+        return None
+    return _Route(proxy, tls=url.startswith("https:"))
+
+
 class _LoopClients(NamedTuple):
-    clients: dict[_Route, httpx.AsyncClient]
+    own: ConcurrentClient
+    of_httpx: dict[_Route, HttpxSender]
     keeper: AsyncGenerator[None, None]
 
 
 _of_loop: Final[dict[object, _LoopClients]] = {}
-_blocking: Final[dict[_Route, httpx.Client]] = {}
+_blocking: Final[dict[_Route | None, BlockingClient | BlockingHttpxSender]] = {}
 _lock = threading.Lock()
 
 
-def _route(url: str) -> _Route:
-    return _Route(proxy_for(url), tls=url.startswith("https:"))
-
-
-def _options(route: _Route) -> dict[str, Any]:
-    """What the client of a route is made with."""
-    verify = tls_context() if route.tls else False
-    proxy = None
-    if route.proxy is not None:
-        is_tls = route.proxy.url.startswith("https:")
-        proxy = httpx.Proxy(route.proxy.url, ssl_context=tls_context() if is_tls else None)
-    return {
-        "verify": verify,
-        "trust_env": False,
-        "limits": _LIMITS,
-        "proxy": proxy,
-        "socket_options": _keep_alive_options(),
-    }
-
-
-async def concurrent_client(url: str) -> httpx.AsyncClient:
+async def concurrent_client(url: str) -> ConcurrentClient | HttpxSender:
     """Return the running event loop's client for a URL; make it on first use.
 
     Raises:
         UnusableSetting: A variable of the environment that the URL needs cannot be used.
     """
-    route = _route(url)
+    route = _httpx_route(url)
     loop = current_token().native_token
     known = _of_loop.get(loop)
     if known is None:
         _forget_closed_loops()
-        known = _of_loop[loop] = _LoopClients({}, _keep(loop))
+        known = _of_loop[loop] = _LoopClients(ConcurrentClient(tls_context), {}, _keep(loop))
         await anext(known.keeper)
-    client = known.clients.get(route)
+    if route is None:
+        return known.own
+    client = known.of_httpx.get(route)
     if client is None:
-        transport = _make(httpx.AsyncHTTPTransport, route)
-        client = known.clients[route] = httpx.AsyncClient(transport=transport, trust_env=False)
+        from agentkit_providers.transport._httpx_clients import new_concurrent_client
+        from agentkit_providers.transport._httpx_concurrent import HttpxSender
+
+        client = known.of_httpx[route] = HttpxSender(
+            new_concurrent_client(route.proxy, tls=route.tls)
+        )
     return client
-
-
-def _make(transport: Any, route: _Route) -> Any:
-    options = _options(route)
-    try:
-        return transport(**options)
-    except (ImportError, ValueError) as error:
-        variable = "the proxy" if route.proxy is None else route.proxy.variable
-        raise UnusableSetting(f"{variable} cannot be used: {error}") from error
 
 
 async def _keep(loop: object) -> AsyncGenerator[None, None]:
@@ -120,8 +87,10 @@ async def _keep(loop: object) -> AsyncGenerator[None, None]:
     finally:
         known = _of_loop.pop(loop, None)
         with anyio.CancelScope(shield=True):
-            for client in () if known is None else known.clients.values():
-                await client.aclose()
+            if known is not None:
+                await known.own.aclose()
+                for client in known.of_httpx.values():
+                    await client.aclose()
 
 
 def _forget_closed_loops() -> None:
@@ -131,7 +100,7 @@ def _forget_closed_loops() -> None:
             _of_loop.pop(loop, None)
 
 
-def blocking_client(url: str) -> httpx.Client:
+def blocking_client(url: str) -> BlockingClient | BlockingHttpxSender:
     """Return the process's client for blocking calls to a URL; make it on first use.
 
     Any thread may call it.
@@ -139,16 +108,29 @@ def blocking_client(url: str) -> httpx.Client:
     Raises:
         UnusableSetting: A variable of the environment that the URL needs cannot be used.
     """
-    route = _route(url)
+    route = _httpx_route(url)
     with _lock:
         client = _blocking.get(route)
         if client is None:
-            transport = _make(httpx.HTTPTransport, route)
-            pool = transport._pool  # httpx has no parameter for the network backend
-            pool._network_backend = DeadlineBackend(pool._network_backend)
-            client = _blocking[route] = httpx.Client(transport=transport, trust_env=False)
-            atexit.register(client.close)
+            client = _blocking[route] = _new_blocking_client(route)
         return client
+
+
+def _new_blocking_client(route: _Route | None) -> BlockingClient | BlockingHttpxSender:
+    if route is None:
+        return BlockingClient(tls_context)
+    from agentkit_providers.transport._httpx_blocking import BlockingHttpxSender
+    from agentkit_providers.transport._httpx_clients import new_blocking_client
+
+    return BlockingHttpxSender(new_blocking_client(route.proxy, tls=route.tls))
+
+
+def _close_blocking_clients() -> None:
+    for client in _blocking.values():
+        client.close()
+
+
+atexit.register(_close_blocking_clients)
 
 
 def _after_fork() -> None:

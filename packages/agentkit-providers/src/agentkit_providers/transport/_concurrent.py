@@ -12,18 +12,20 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import suppress
 from types import AsyncGeneratorType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
-import httpx
 
 from agentkit_core.provider import ModelEvent
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._clients import concurrent_client
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._environment import UnusableSetting
-from agentkit_providers.transport._hidden_url import hide_secrets
-from agentkit_providers.transport._reading import DRAIN_S, MAX_ERROR_BODY, MAX_SENDS, Reading
+from agentkit_providers.transport._exchange import Exchange, Sender
+from agentkit_providers.transport._reading import MAX_ERROR_BODY, MAX_SENDS, Reading
+
+if TYPE_CHECKING:  # takes 60 ms to import, and is needed only for clients of its kind
+    import httpx
 
 Batch = tuple[ModelEvent, ...]
 T = TypeVar("T")
@@ -82,19 +84,18 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
     now = time.monotonic
     reading = Reading(call, now())
     watched, feed = reading.limits.watched, reading.feed
-    response: httpx.Response | None = None
+    exchange: Exchange | None = None
     chunks = _no_chunks()
     failed: Batch = ()
-    cancelled = False
+    at_end = False  # whether the body was read to its end
     try:
         try:
-            client = client or await concurrent_client(call.url)
-            response = await _in_time(reading, _send(client, call, reading))
-            headers = dict(response.headers)
-            chunks = response.aiter_raw()
-            if not reading.take_head(response.status_code, headers, now()):
-                body = await _error_body(reading, chunks)
-                failed = reading.end_with_error_response(response.status_code, headers, body)
+            sender = await _sender(call, client)
+            exchange = await _in_time(reading, _send(sender, call, reading))
+            chunks = exchange.chunks
+            if not reading.take_head(exchange.status, exchange.headers, now()):
+                body, at_end = await _error_body(reading, chunks)
+                failed = reading.end_with_error_response(exchange.status, exchange.headers, body)
         except _Overdue as overdue:
             failed = reading.end_with_timeout(overdue.limit)
         except UnusableSetting as error:
@@ -107,6 +108,7 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             try:
                 chunk = await (_in_time(reading, pull()) if watched else pull())
             except StopAsyncIteration:
+                at_end = True
                 break
             except _Overdue as overdue:
                 failed = reading.end_with_timeout(overdue.limit)
@@ -114,9 +116,6 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
             except Exception as error:
                 failed = reading.end_with_exception(error, now())
                 break
-            except BaseException:
-                cancelled = True
-                raise
             events = feed(chunk, now()) if watched else feed(chunk)
             if events:
                 yield events
@@ -124,54 +123,30 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
         if last:
             yield last
     finally:
-        if response is not None and (cancelled or not response.is_closed):
-            await _leave(response, chunks, whole=reading.ended and not failed)
+        if exchange is not None:
+            await exchange.leave(is_whole=at_end or (reading.ended and not failed))
 
 
-async def _send(client: httpx.AsyncClient, call: Call, reading: Reading) -> httpx.Response:
+async def _sender(call: Call, client: httpx.AsyncClient | None) -> Sender:
+    if client is None:
+        return await concurrent_client(call.url)
+    from agentkit_providers.transport._httpx_concurrent import HttpxSender
+
+    return HttpxSender(client)
+
+
+async def _send(sender: Sender, call: Call, reading: Reading) -> Exchange:
     """Send the request, and again where the connection turns out to have been closed."""
     for left in reversed(range(MAX_SENDS)):
         trace = ConnectionTrace()
-        request = client.build_request(
-            call.method,
-            call.url,
-            content=call.body,
-            headers=call.headers,
-            extensions={"timeout": reading.limits.http, "trace": trace.record_async},
-        )
-        if isinstance(request.stream, httpx.AsyncByteStream):
-            request.stream = _Body(call.body)
-        reading.sent_headers = request.headers
-        hide_secrets(request)
         try:
-            return await client.send(request, stream=True, follow_redirects=False)
+            return await sender.send(call, reading.limits.http, trace)
         except Exception as error:
             if not left or not reading.may_send_again(error, trace):
                 raise
+        finally:
+            reading.sent_headers = trace.sent_headers
     raise AssertionError("unreachable: the last attempt returns or raises")
-
-
-class _Body(httpx.AsyncByteStream):
-    """A request's body. The client's own is a generator, which a cancelled write leaves open."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return _SingleChunk(self._body)
-
-
-class _SingleChunk:
-    def __init__(self, body: bytes) -> None:
-        self._rest = [body]
-
-    def __aiter__(self) -> _SingleChunk:
-        return self
-
-    async def __anext__(self) -> bytes:
-        if not self._rest:
-            raise StopAsyncIteration
-        return self._rest.pop()
 
 
 async def _no_chunks() -> AsyncIterator[bytes]:
@@ -179,13 +154,21 @@ async def _no_chunks() -> AsyncIterator[bytes]:
     yield
 
 
-async def _error_body(reading: Reading, chunks: AsyncIterator[bytes]) -> bytes:
-    """Read the body of an error response, up to `MAX_ERROR_BODY` or an exception."""
-    body = bytearray()
-    with suppress(Exception):  # the status is known, and says enough
+async def _error_body(reading: Reading, chunks: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """Read the body of an error response, up to `MAX_ERROR_BODY` or an exception.
+
+    Returns:
+        The start of the body, and whether it was read to its end.
+    """
+    body, at_end = bytearray(), False
+    try:
         while len(body) < MAX_ERROR_BODY:
             body += await _in_time(reading, chunks.__anext__())
-    return bytes(body[:MAX_ERROR_BODY])
+    except StopAsyncIteration:
+        at_end = True
+    except Exception:  # noqa: S110 - the status is known, and says enough
+        pass
+    return bytes(body[:MAX_ERROR_BODY]), at_end
 
 
 class _Overdue(Exception):
@@ -205,50 +188,3 @@ async def _in_time(reading: Reading, awaited: Awaitable[T]) -> T:
     with anyio.move_on_after(deadline.at - time.monotonic()):
         return await awaited
     raise _Overdue(deadline.limit)
-
-
-async def _leave(response: httpx.Response, chunks: AsyncIterator[bytes], *, whole: bool) -> None:
-    """Give the connection back to the pool where the body can be read to its end, else close it."""
-    is_returned = False
-    try:
-        if whole:
-            with anyio.move_on_after(DRAIN_S, shield=True):
-                await _exhaust(chunks)
-                is_returned = response.is_closed
-    finally:
-        if not is_returned:
-            await _close(response, chunks)
-
-
-async def _close(response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
-    connection = _connection(response)
-    with anyio.CancelScope(shield=True):
-        if connection is not None and not connection.is_idle():
-            await connection.aclose()
-        await response.aclose()
-    # The client's generators may still be in the middle of a read. The garbage collector would
-    # close them later, with tasks and warnings. Reading once more from the closed connection ends
-    # them now.
-    with anyio.move_on_after(DRAIN_S, shield=True):
-        await _exhaust(chunks)
-
-
-def _connection(response: httpx.Response) -> Any:
-    """Find the pool's connection of a response that was not read to its end; None if not found.
-
-    The pool closes connections under a shield, but asyncio's own `Task.cancel` ignores shields.
-    Cancelled again at that moment, the pool would keep the connection for ever, neither usable nor
-    closed. The connection's own `aclose` does what matters before its first await.
-    """
-    if response.http_version != "HTTP/1.1":
-        return None  # other responses may be using the connection
-    holder: Any = response.stream
-    for name in ("_stream", "_httpcore_stream", "_pool_request", "connection"):
-        holder = getattr(holder, name, None)  # private to httpx, so any of them may be missing
-    return holder
-
-
-async def _exhaust(chunks: AsyncIterator[bytes]) -> None:
-    with suppress(Exception):  # the response was complete before
-        async for _ in chunks:
-            pass

@@ -11,10 +11,12 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-import httpx
+import httpcore
+
+from agentkit_providers.transport._pool_limits import DRAIN_S
 
 _WRITE_BYTES: Final = 64 * 1024
 
@@ -45,14 +47,26 @@ def _left(timeout: float | None, late: type[Exception]) -> float | None:
     return left if timeout is None else min(left, timeout)
 
 
-class DeadlineBackend:
+def drain(chunks: Iterator[bytes]) -> None:
+    """Read a body to its end, so that the connection can be used again, but not for long.
+
+    Exceptions are ignored: the response was complete before.
+    """
+    give_up_at = time.monotonic() + DRAIN_S
+    with suppress(Exception), ending_at(give_up_at):
+        for _ in chunks:
+            if time.monotonic() >= give_up_at:
+                return
+
+
+class DeadlineBackend(httpcore.NetworkBackend):
     """Opens connections that keep to the thread's deadline.
 
     Args:
         inner: A network backend of httpcore, which opens the connections.
     """
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: httpcore.NetworkBackend) -> None:
         self._inner = inner
 
     def connect_tcp(
@@ -64,7 +78,7 @@ class DeadlineBackend:
         socket_options: Iterable[Any] | None = None,
     ) -> _DeadlineStream:
         """Open a connection."""
-        left = _left(timeout, httpx.ConnectTimeout)
+        left = _left(timeout, httpcore.ConnectTimeout)
         return _DeadlineStream(
             self._inner.connect_tcp(host, port, left, local_address, socket_options)
         )
@@ -74,17 +88,16 @@ class DeadlineBackend:
         self._inner.sleep(seconds)
 
 
-class _DeadlineStream:
-    def __init__(self, inner: Any) -> None:
+class _DeadlineStream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
         self._inner = inner
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data: bytes = self._inner.read(max_bytes, _left(timeout, httpx.ReadTimeout))
-        return data
+        return self._inner.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for at in range(0, len(buffer), _WRITE_BYTES):
-            left = _left(timeout, httpx.WriteTimeout)
+            left = _left(timeout, httpcore.WriteTimeout)
             self._inner.write(buffer[at : at + _WRITE_BYTES], left)
 
     def close(self) -> None:
@@ -96,7 +109,7 @@ class _DeadlineStream:
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> _DeadlineStream:
-        left = _left(timeout, httpx.ConnectTimeout)
+        left = _left(timeout, httpcore.ConnectTimeout)
         return _DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:

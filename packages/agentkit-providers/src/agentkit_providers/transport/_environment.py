@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-import httpx
-
 from agentkit_providers._secrets._in_urls import mask_url, secrets_in_url
 
 _SCHEMES: Final = ("http", "https", "socks5", "socks5h")
@@ -89,6 +87,8 @@ def _variable(name: str) -> str:
 
 
 def _check(address: str, variable: str) -> None:
+    import httpx  # takes long to import, and is needed for proxies only
+
     try:
         parts = urlsplit(address)
         port = parts.port  # raises ValueError
@@ -137,12 +137,27 @@ def tls_context() -> ssl.SSLContext:
         UnusableSetting: A variable names files that cannot be used.
     """
     try:
-        return httpx.create_ssl_context()
+        return _read_certificates()
     except (OSError, ValueError) as error:
         names = " or ".join(set_tls_variables()) or "the certificates that come with certifi"
         raise UnusableSetting(
             f"the certificates cannot be read: fix {names} ({type(error).__name__}: {error})"
         ) from error
+
+
+def _read_certificates() -> ssl.SSLContext:
+    """Make the same context as httpx, which need not be imported for that."""
+    import certifi
+
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if file:
+        context = ssl.create_default_context(cafile=file)
+    elif folder:
+        context = ssl.create_default_context(capath=folder)
+    else:
+        context = ssl.create_default_context(cafile=certifi.where())
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def set_tls_variables() -> list[str]:

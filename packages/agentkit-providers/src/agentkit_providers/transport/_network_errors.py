@@ -17,7 +17,9 @@ _KIND_OF_CLASS: Final[Mapping[str, FailureKind]] = {
     "WriteTimeout": FailureKind.TIMEOUT,
     "ReadTimeout": FailureKind.TIMEOUT,
     "LocalProtocolError": FailureKind.INVALID_REQUEST,
-    "TransportError": FailureKind.CONNECTION,
+    "TransportError": FailureKind.CONNECTION,  # of httpx; the next two are of httpcore
+    "NetworkError": FailureKind.CONNECTION,
+    "ProtocolError": FailureKind.CONNECTION,
     "OSError": FailureKind.CONNECTION,
     "BrokenResourceError": FailureKind.CONNECTION,
     "ClosedResourceError": FailureKind.CONNECTION,

@@ -45,10 +45,6 @@ from agentkit_providers.transport._wait_limits import WaitLimits
 MAX_ERROR_BODY: Final = 64 * 1024
 """How much of an error response is read, in bytes."""
 
-DRAIN_S: Final = 0.25
-"""How long to wait, after the response's end mark, for the end of the body, in seconds. Only a body
-that was read to its end leaves a connection that can be used again."""
-
 MAX_SENDS: Final = 4
 """How often a request is sent at most, when connections turn out to be closed."""
 
