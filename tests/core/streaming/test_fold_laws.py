@@ -11,6 +11,7 @@ from agentkit_core.provider import (
     AppendBytes,
     AppendText,
     BeginPart,
+    CommitPart,
     Delta,
     DeltaOutOfOrder,
     Fold,
@@ -117,7 +118,7 @@ class CountedText(str):
     __iadd__ = __add__
 
 
-@pytest.mark.parametrize("kind", ["text", "bytes", "arguments", "metadata"])
+@pytest.mark.parametrize("kind", ["text", "bytes", "arguments", "metadata", "parts"])
 def test_the_work_of_a_fold_grows_with_its_deltas_and_no_faster(kind: str) -> None:
     def stream(length: int) -> list[Delta]:
         match kind:
@@ -128,6 +129,8 @@ def test_the_work_of_a_fold_grows_with_its_deltas_and_no_faster(kind: str) -> No
             case "arguments":
                 middle = (AppendText(P, '"abc",') for _ in range(length))
                 return begun(CALL, AppendText(P, '{"a":['), *middle, AppendText(P, "1]}"))
+            case "parts":
+                return [BeginPart(PartId(f"p{n}"), TEXT) for n in range(length)]
             case _:
                 return begun(TEXT, *(SetMetadata(P, {f"a.{n}": n}) for n in range(length)))
 
@@ -136,6 +139,66 @@ def test_the_work_of_a_fold_grows_with_its_deltas_and_no_faster(kind: str) -> No
 
     assert operations(lambda: fold(many)) <= 10 * operations(lambda: fold(few)) + 100
     assert CountedText.added == 0, "text is joined once, at the end, not added up"
+
+
+@pytest.mark.parametrize("kind", ["text after parts", "parts", "open parts", "arguments"])
+def test_the_work_of_looking_after_every_delta_grows_with_the_deltas_and_no_faster(
+    kind: str,
+) -> None:
+    def stream(length: int) -> list[Delta]:
+        ids = [PartId(f"p{n}") for n in range(length)]
+        opened: list[Delta] = [
+            delta for at in ids for delta in (BeginPart(at, TEXT), AppendText(at, "x"))
+        ]
+        match kind:
+            case "text after parts":
+                texts = [AppendText(P, "chunk ") for _ in range(length)]
+                return [*(CommitPart(Text("x")) for _ in ids), *begun(TEXT, *texts)]
+            case "parts":
+                return [*opened, *(CommitPart(Text("x"), at) for at in ids)]
+            case "open parts":
+                return opened
+            case _:
+                middle = (AppendText(P, '"abc",') for _ in range(length))
+                return begun(CALL, AppendText(P, '{"a":['), *middle, AppendText(P, "1]}"))
+
+    def look(deltas: list[Delta]) -> None:
+        folding = Fold()
+        for delta in deltas:
+            folding.feed(delta)
+            folding.partial()
+
+    few, many = stream(200), stream(2_000)
+
+    assert operations(lambda: look(many)) <= 10 * operations(lambda: look(few)) + 500
+
+
+def test_metadata_that_have_not_changed_are_not_copied_at_every_look() -> None:
+    folding = Fold()
+    folding.feed(BeginPart(P, TEXT))
+    folding.feed(SetMetadata(P, {"a.a": 1}))
+    (before,) = folding.partial()
+    folding.feed(AppendText(P, "x"))
+    (after,) = folding.partial()
+    folding.feed(SetMetadata(P, {"a.a": 2}))
+
+    assert after.metadata is before.metadata
+    assert before.metadata == {"a.a": 1}
+    assert folding.partial()[0].metadata == folding.finish()[0].metadata == {"a.a": 2}
+
+
+@given(st.lists(st.text(max_size=3), min_size=1), st.integers(0, 2))
+def test_a_long_text_that_is_looked_at_keeps_all_of_it(chunks: list[str], kept: int) -> None:
+    folding, sent, seen = Fold(), "long " * 2_000, list[Part]()
+    for delta in begun(TEXT, AppendText(P, sent)):
+        folding.feed(delta)
+    for chunk in chunks:
+        folding.feed(AppendText(P, chunk))
+        sent += chunk
+        seen = [*seen[len(seen) - kept :], *folding.partial()]
+        assert seen[-1] == Text(sent)
+
+    assert folding.finish() == (Text(sent),)
 
 
 def test_metadata_is_not_copied_at_every_delta() -> None:

@@ -43,13 +43,18 @@ class Fold:
         strict: Whether a delta that does not fit raises `DeltaOutOfOrder`; otherwise it is ignored.
     """
 
-    __slots__ = ("__weakref__", "_append_to", "_entries", "_index", "_strict")
+    __slots__ = ("__weakref__", "_append_to", "_entries", "_index", "_shown", "_stale", "_strict")
 
     def __init__(self, *, strict: bool = True) -> None:
         self._strict = strict
         self._entries: list[OpenPart | Part] = []
         self._index: dict[PartId, int] = {}
         self._append_to: dict[PartId, Callable[[str], None]] = {}
+        """How text is appended to the open parts whose last look is stale."""
+        self._shown: list[Part | None] = []
+        """The entries as `partial` returned them last; None where one is stale."""
+        self._stale: dict[int, PartId] = {}
+        """The open parts that may have grown since the last look, by index."""
 
     @property
     def has_parts(self) -> bool:
@@ -76,12 +81,18 @@ class Fold:
     def partial(self) -> tuple[Part, ...]:
         """Return all parts as far as they are known, open ones included, in order.
 
-        This may be called at any time. The arguments of an open call are what can be read of them
-        so far; see `PartialJson`.
+        This may be called at any time; only the parts that changed since the last call are looked
+        at. The arguments of an open call are what can be read of them so far; see `PartialJson`.
         """
-        return tuple(
-            entry.snapshot() if isinstance(entry, OpenPart) else entry for entry in self._entries
-        )
+        shown: list[Any] = self._shown
+        for index, part_id in self._stale.items():
+            entry = self._entries[index]
+            if isinstance(entry, OpenPart):
+                shown[index] = None  # so that nothing here keeps the text that is to grow
+                shown[index] = entry.snapshot()
+                self._append_to.pop(part_id, None)  # the next text comes to `_append_text`
+        self._stale.clear()
+        return tuple(shown)
 
     def finish(self, *, cut: bool = False) -> tuple[Part, ...]:
         """Close open parts and return all parts, in order. The fold itself does not change.
@@ -118,20 +129,28 @@ class Fold:
 
     def _open(self, part_id: PartId, part: Part) -> OpenPart:
         open_part = OpenPart(part)
-        self._index[part_id] = len(self._entries)
+        index = self._index[part_id] = len(self._entries)
         self._entries.append(open_part)
-        if isinstance(part, TAKES_TEXT):
-            self._append_to[part_id] = open_part.text.append
+        self._shown.append(None)
+        self._mark_stale(index, part_id, open_part)
         return open_part
 
+    def _mark_stale(self, index: int, part_id: PartId, open_part: OpenPart) -> None:
+        self._stale[index] = part_id
+        if isinstance(open_part.part, TAKES_TEXT):
+            self._append_to[part_id] = open_part.text.append
+
     def _append_text(self, delta: AppendText) -> None:
-        # `feed` has served the parts that take text.
+        # `feed` has served the parts that take text, unless they were looked at just before.
         if delta.part_id not in self._index and not self._strict:
             self._open(delta.part_id, Text("")).text.append(delta.chunk)
             return
         open_part = self._find(delta, delta.part_id)
-        if open_part is not None:
-            self._refuse(delta, delta.part_id, f"{_name(open_part.part)} takes no text")
+        if open_part is None:
+            return
+        if not isinstance(open_part.part, TAKES_TEXT):
+            return self._refuse(delta, delta.part_id, f"{_name(open_part.part)} takes no text")
+        open_part.text.append(delta.chunk)
 
     def _append_bytes(self, delta: AppendBytes) -> None:
         open_part = self._find(delta, delta.part_id)
@@ -159,6 +178,7 @@ class Fold:
     def _commit(self, delta: CommitPart) -> None:
         if delta.part_id is None:
             self._entries.append(delta.part)
+            self._shown.append(delta.part)
             return
         open_part = self._find(delta, delta.part_id)
         if open_part is None:
@@ -169,7 +189,9 @@ class Fold:
                 delta.part_id,
                 f"it began as {_name(open_part.part)} and cannot end as {_name(delta.part)}",
             )
-        self._entries[self._index[delta.part_id]] = delta.part
+        index = self._index[delta.part_id]
+        self._entries[index] = self._shown[index] = delta.part
+        self._stale.pop(index, None)
         self._append_to.pop(delta.part_id, None)
 
     def _find(self, delta: Delta, part_id: PartId) -> OpenPart | None:
@@ -179,6 +201,8 @@ class Fold:
             return None
         entry = self._entries[index]
         if isinstance(entry, OpenPart):
+            if index not in self._stale:
+                self._mark_stale(index, part_id, entry)
             return entry
         self._refuse(delta, part_id, "the part is committed already")
         return None

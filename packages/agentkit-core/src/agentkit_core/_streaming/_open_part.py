@@ -29,6 +29,8 @@ TAKES_VALUE: Final = (Structured, Custom, ToolCall)
 """Classes of parts whose value can be replaced."""
 
 _UNSET: Final[Any] = object()
+_LONG: Final = 4096
+"""The characters of a text above which copying it at every look costs more than a `+=`."""
 
 
 class OpenPart:
@@ -41,6 +43,7 @@ class OpenPart:
     __slots__ = (
         "_arguments_reader",
         "_chunks_read",
+        "_metadata_shown",
         "bytes",
         "metadata",
         "part",
@@ -56,6 +59,7 @@ class OpenPart:
         """The bytes appended so far, in chunks."""
         self.metadata: MetadataMap | None = None
         """All metadata of the part, once some were set; None means those of `part`."""
+        self._metadata_shown = False  # so that they must not be changed in place any more
         self.value: JsonValue = _UNSET
         """The value that replaced the one of `part`."""
         self._arguments_reader: PartialJson | None = None
@@ -69,8 +73,9 @@ class OpenPart:
 
     def merge_metadata(self, metadata: MetadataMap) -> None:
         """Merge metadata key by key; a value of None deletes its key."""
-        if self.metadata is None:
-            self.metadata = dict(self.part.metadata)
+        if self.metadata is None or self._metadata_shown:
+            self.metadata = dict(self.part.metadata if self.metadata is None else self.metadata)
+            self._metadata_shown = False
         for key, value in metadata.items():
             if value is None:
                 self.metadata.pop(key, None)
@@ -108,7 +113,8 @@ class OpenPart:
         """The fields that changed since the part began, except the arguments of a call."""
         part, changes = self.part, dict[str, Any]()
         if self.metadata is not None:
-            changes["metadata"] = dict(self.metadata)
+            changes["metadata"] = self.metadata
+            self._metadata_shown = True
         if self.value is not _UNSET:
             changes["input" if type(part) is ToolCall else "value"] = self.value
         if self.text:
@@ -129,8 +135,17 @@ class OpenPart:
 
     def _joined_text(self) -> str:
         # The joined text replaces its chunks, so that frequent snapshots do not join them again.
-        self.text[:] = ["".join(self.text)]
-        return self.text[0]
+        chunks = self.text
+        text = chunks[0]
+        if len(chunks) > 1:
+            if len(text) > _LONG:
+                # Extended in place where nobody keeps the last snapshot, and copied otherwise.
+                chunks[0] = ""
+                text += "".join(chunks)
+            else:
+                text = "".join(chunks)
+            chunks[:] = [text]
+        return text
 
     def _joined_bytes(self) -> bytes:
         self.bytes[:] = [b"".join(self.bytes)]
