@@ -18,6 +18,25 @@ def operations(work: Callable[[], Any]) -> int:
     return count
 
 
+def steps(work: Callable[[], Any]) -> int:
+    """Return how many instructions of Python were executed; slow, so for small work."""
+    count = 0
+
+    def traced(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return traced
+
+    before = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
 def bytes_looked_at(work: Callable[[], Any]) -> int:
     """Return how many bytes and characters the methods of bytes and texts were called on."""
     size = 0

@@ -74,6 +74,7 @@ def join_surrogates(text: str) -> tuple[str, str]:
 
 
 def append_to_list(metadata: MetadataMap, key: str, entries: list[Any]) -> None:
-    """Add entries to a list in metadata, in a new list: events that hold the old one stay as is."""
-    known = metadata.get(key)
-    metadata[key] = [*known, *entries] if isinstance(known, list) else list(entries)
+    """Add entries to a list in metadata that no event holds yet."""
+    known = metadata.setdefault(key, [])
+    if isinstance(known, list):
+        known += entries

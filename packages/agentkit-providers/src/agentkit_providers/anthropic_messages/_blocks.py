@@ -115,7 +115,7 @@ class ThinkingBlock:
         self.part_id = part_id
         self.pieces: list[str] = []
         self._surrogate = ""
-        self._signature = text_or_empty(block.get("signature"))
+        self._signature = [text_or_empty(block.get("signature"))]
         self._metadata = _further_fields(block, "thinking", "signature")
         out.append(BeginPart(part_id, Reasoning()))
         self._append(text_or_empty(block.get("thinking")), out)
@@ -125,7 +125,7 @@ class ThinkingBlock:
         if delta.thinking:
             self._append(delta.thinking, out)
         if delta.signature:
-            self._signature += delta.signature
+            self._signature.append(delta.signature)
 
     def close(self, out: list[ModelEvent], /) -> None:
         """Commit the reasoning."""
@@ -133,8 +133,8 @@ class ThinkingBlock:
             self.has_surrogates, self._surrogate = False, ""
             self._append(REPLACEMENT, out)
         metadata = self._metadata
-        if self._signature:
-            metadata = {SIGNATURE_KEY: self._signature, **metadata}
+        if signature := "".join(self._signature):
+            metadata = {SIGNATURE_KEY: signature, **metadata}
         text = "".join(self.pieces)
         part = Reasoning(text or None, redacted=not text, metadata=metadata)
         out.append(CommitPart(part, self.part_id))
@@ -201,7 +201,8 @@ class OtherBlock:
     def __init__(self, part_id: PartId, block: dict[str, Any], out: list[ModelEvent]) -> None:
         self.part_id = part_id
         self.pieces: list[str] = []
-        self._block = block
+        self._block = dict(block)
+        self._own_lists: set[str] = set()  # lists of `_block` that no event holds
         self._input: list[str] = []
         self._texts: dict[str, list[str]] = {}
         out.append(BeginPart(part_id, Custom(self._kind, block)))
@@ -227,9 +228,13 @@ class OtherBlock:
             if isinstance(new, str) and (known is None or isinstance(known, str)):
                 self._texts.setdefault(name, []).append(new)
             elif isinstance(new, list) and isinstance(known, list):
-                self._block = {**self._block, name: known + new}
+                if name not in self._own_lists:
+                    self._own_lists.add(name)
+                    known = self._block[name] = list(known)
+                known += new
             elif new is not None:
-                self._block = {**self._block, name: new}
+                self._own_lists.discard(name)
+                self._block[name] = new
 
     def close(self, out: list[ModelEvent], /) -> None:
         """Commit the complete block."""

@@ -195,7 +195,7 @@ class GoogleGenerateDecoder(BodyDecoder):
         content = candidate.content
         events_before = len(deltas)
         if content is not None and content.parts:
-            parts.take(content.parts, lambda at: _verbatim(self._payload, place, at), deltas)
+            parts.take(content.parts, _Verbatim(self._payload, place), deltas)
         if len(deltas) > events_before:
             parts.has_continued = bool(parts.finish_words)
             self._usage_is_old = True
@@ -294,10 +294,20 @@ def _further_candidate(index: int, parts: ResponseParts, deltas: list[ModelEvent
     }
 
 
-def _verbatim(payload: bytes, place: int, at: int) -> dict[str, Any]:
-    """A part of a candidate as it stands in the payload."""
-    part = msgspec.json.decode(payload)["candidates"][place]["content"]["parts"][at]
-    return part if isinstance(part, dict) else {}
+class _Verbatim:
+    """The parts of a candidate as they stand in a payload, which is read when one is wanted."""
+
+    def __init__(self, payload: bytes, place: int) -> None:
+        self._payload = payload
+        self._place = place
+        self._parts: list[Any] | None = None
+
+    def __call__(self, at: int) -> dict[str, Any]:
+        if self._parts is None:
+            candidates = msgspec.json.decode(self._payload)["candidates"]
+            self._parts = candidates[self._place]["content"]["parts"]
+        part = self._parts[at]
+        return part if isinstance(part, dict) else {}
 
 
 def _keep_further_fields(candidate: Candidate, metadata: MetadataMap) -> None:
@@ -305,5 +315,7 @@ def _keep_further_fields(candidate: Candidate, metadata: MetadataMap) -> None:
     for name, key in _FURTHER_FIELDS:
         value, known = getattr(candidate, name), metadata.get(key)
         if value:
-            both = isinstance(known, dict) and isinstance(value, dict)
-            metadata[key] = {**known, **value} if both else value  # type: ignore[dict-item]
+            if isinstance(known, dict) and isinstance(value, dict):
+                known.update(value)  # nobody else has it before the response ends
+            else:
+                metadata[key] = value

@@ -55,6 +55,10 @@ _ATTRIBUTES: Final = frozenset(
 )
 """Fields of a part that do not say what kind of part it is."""
 
+_SMALL: Final = 1024
+"""Up to this many characters, all arguments are shown after each value; more may lag behind by an
+eighth, so that this takes time in proportion to the arguments."""
+
 Verbatim = Callable[[int], dict[str, Any]]
 """Returns the part at an index of the chunk that is being read, as it stands there."""
 
@@ -94,7 +98,7 @@ class Run:
 class _OpenCall:
     """A call whose arguments are streamed."""
 
-    __slots__ = ("arguments", "call", "part_id", "signature", "text")
+    __slots__ = ("arguments", "call", "grown", "part_id", "shown", "signature", "text")
 
     def __init__(self, part_id: PartId, call: ToolCall) -> None:
         self.part_id = part_id
@@ -102,6 +106,10 @@ class _OpenCall:
         self.signature: str | None = None
         self.arguments = PartialArgs()
         self.text: list[str] = []
+        self.shown = 0
+        """The size of the arguments that the last `ReplaceStructured` had, in characters."""
+        self.grown = 0
+        """How much has come since."""
 
 
 class ResponseParts:
@@ -248,10 +256,15 @@ class ResponseParts:
     ) -> None:
         arguments = open_call.arguments
         self._append(open_call, arguments.take(argument), out)
-        if not arguments.appendable:
+        if arguments.appendable:
+            return
+        value = argument.string_value
+        open_call.grown += len(argument.json_path) + (len(value) if isinstance(value, str) else 8)
+        if open_call.shown <= _SMALL or open_call.grown * 8 >= open_call.shown:
             # The value of a delta must not change later, so the delta gets a copy.
-            snapshot = json.loads(json.dumps(arguments.value))
-            out.append(ReplaceStructured(open_call.part_id, snapshot))
+            text = json.dumps(arguments.value)
+            open_call.shown, open_call.grown = len(text), 0
+            out.append(ReplaceStructured(open_call.part_id, json.loads(text)))
 
     def _close_call(self, out: list[ModelEvent], *, cut: bool = False) -> None:
         open_call = self._call

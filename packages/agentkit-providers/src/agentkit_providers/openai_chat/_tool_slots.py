@@ -24,6 +24,7 @@ import msgspec
 
 from agentkit_core import Item, ToolCall, ToolCallId, to_json
 from agentkit_core.provider import PartId, complete_call
+from agentkit_providers._framing._json_objects import JsonObjects
 from agentkit_providers._protocol_kit._response_call_ids import ResponseCallIds
 from agentkit_providers.openai_chat._metadata_keys import EXTRA_CONTENT_KEY
 from agentkit_providers.openai_chat._wire_events import ToolCallDelta
@@ -33,8 +34,8 @@ class ToolSlot:
     """One call while it grows."""
 
     __slots__ = (
-        "arguments", "begun", "extra_content", "id", "name", "nameless", "number", "part_id",
-        "surrogate", "wire_id",
+        "_objects", "_pieces_read", "_whole_at", "arguments", "begun", "extra_content", "id",
+        "name", "nameless", "number", "part_id", "surrogate", "wire_id",
     )  # fmt: skip
 
     def __init__(self, part_id: PartId, number: int) -> None:
@@ -52,6 +53,9 @@ class ToolSlot:
         self.extra_content: Any = None
         self.begun = False
         """Whether a delta has begun the call; before that, its name may still grow."""
+        self._objects: JsonObjects | None = JsonObjects()  # None once the first object has ended
+        self._pieces_read = 0  # so many pieces of the arguments went into `_objects`
+        self._whole_at = -1  # so many pieces are a complete object
 
     @property
     def text(self) -> str:
@@ -63,14 +67,28 @@ class ToolSlot:
         """Whether the arguments are a complete JSON object, so that nothing can follow."""
         if not self.arguments or not self.arguments[-1].rstrip().endswith("}"):
             return False
-        try:
-            return isinstance(msgspec.json.decode(self.text), dict)
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            return False
+        # Asked at every fragment, so each piece is looked at once, and all of them are decoded
+        # once: where the first object ends.
+        count = len(self.arguments)
+        if self._pieces_read > count:
+            self._objects, self._pieces_read = JsonObjects(), 0
+        if self._objects is not None:
+            added = "".join(self.arguments[self._pieces_read :])
+            if self._objects.feed(added.encode("utf-8", "surrogatepass")):
+                self._objects = None
+                self._whole_at = count if _is_object(self.text) else -1
+        self._pieces_read = count
+        return self._whole_at == count
 
     def call(self) -> ToolCall:
         """The call as it opens, without its arguments."""
-        metadata = {} if self.extra_content is None else {EXTRA_CONTENT_KEY: self.extra_content}
+        extra = self.extra_content
+        if isinstance(extra, dict):  # copied, since more may be merged into it later
+            extra = {
+                owner: dict(content) if isinstance(content, dict) else content
+                for owner, content in extra.items()
+            }
+        metadata = {} if extra is None else {EXTRA_CONTENT_KEY: extra}
         return ToolCall(ToolCallId(self.id), self.name, metadata=metadata)
 
     def completed_call(self) -> ToolCall:
@@ -208,21 +226,32 @@ class ToolSlots:
         return name not in self._known and any(tool.startswith(name) for tool in self._known)
 
 
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return False
+
+
 def _exceeds(slot: ToolSlot, arguments: str) -> bool:
     """Whether more arguments come although those of the call are complete."""
     return bool(arguments.strip()) and slot.is_whole
 
 
 def merge_extra_content(known: Any, new: Any) -> Any:
-    """Merge two `extra_content` objects, owner by owner.
+    """Merge an `extra_content` object into the one before, owner by owner.
 
     A stream may send a signature and later an object without one, so neither replaces the other.
+
+    Returns:
+        The object before, which is changed; the new one where one of them is not an object.
     """
     if not isinstance(known, dict) or not isinstance(new, dict):
         return new
-    return known | {
-        owner: known[owner] | content
-        if isinstance(known.get(owner), dict) and isinstance(content, dict)
-        else content
-        for owner, content in new.items()
-    }
+    for owner, content in new.items():
+        before = known.get(owner)
+        if isinstance(before, dict) and isinstance(content, dict):
+            before.update(content)
+        else:
+            known[owner] = content
+    return known

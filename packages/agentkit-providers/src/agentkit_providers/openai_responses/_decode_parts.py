@@ -31,10 +31,11 @@ from agentkit_providers.openai_responses._growing_parts import (
     CUSTOM_INPUT_START,
     GrowingPart,
     OutputItem,
+    OutputItems,
     lacks_secret,
     refusal_mark,
     streamed_as,
-    with_secret,
+    with_secrets,
 )
 from agentkit_providers.openai_responses._metadata_keys import (
     ANNOTATIONS_KEY,
@@ -66,15 +67,11 @@ class ResponseParts:
         """Whether texts may hold lone surrogates, as only lenient reading lets them through."""
         self.refused = False
         """Whether the model refused."""
-        self.announced = False
-        """Whether the server says which items there are."""
         self.has_calls = False
         """Whether there are tool calls for the client."""
         self._part_count = 0
-        self._items: dict[int, OutputItem] = {}  # the latest item of each index
-        self._all: list[OutputItem] = []
-        self._last_index = 0
-        self._texts: dict[tuple[int | None, int | None], GrowingPart] = {}
+        self.items = OutputItems()
+        self._texts: dict[int | None, dict[int | None, GrowingPart]] = {}
         self._call_ids = ResponseCallIds(history)
         self._waits_for_secrets = waits_for_secrets
         self._without_secret: list[OutputItem] = []
@@ -83,8 +80,9 @@ class ResponseParts:
         """The open part that an event of `_common_events` adds to; None where none is open."""
         kind = type(event)
         if kind is TEXT:
-            return self._texts.get((event.output_index, event.content_index))
-        item = self._items.get(event.output_index)
+            texts = self._texts.get(event.output_index)
+            return None if texts is None else texts.get(event.content_index)
+        item = self.items.latest.get(event.output_index)
         if item is None or item.done or item.type != ITEM_OF[kind]:
             return None
         return item.parts.get(0)
@@ -93,9 +91,7 @@ class ResponseParts:
         self, index: int | None, at: int | None, text: str, out: list[ModelEvent]
     ) -> None:
         """Take more of a text; add its deltas to `out`."""
-        growing = self._texts.get((index, at))
-        if growing is None:
-            growing = self._texts[index, at] = self._text_at(index, at, {}, out)
+        growing = self._text_of_index(index, at, out)
         growing.grow(text, out, has_surrogates=self.has_surrogates)
 
     def take_refusal(
@@ -108,13 +104,13 @@ class ResponseParts:
 
     def take_reasoning(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take more of reasoning, of its summary or its content."""
-        item = self._open(index, "reasoning")
+        item = self.items.open(index, "reasoning")
         growing = item.parts.get(0) or self._begin(item, 0, Reasoning(), out)
         growing.grow(text, out, has_surrogates=self.has_surrogates)
 
     def take_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take more of a call's arguments; they wait until the call's name is known."""
-        item = self._open(index, "function_call")
+        item = self.items.open(index, "function_call")
         if item.parts:
             item.parts[0].grow(text, out, has_surrogates=self.has_surrogates)
         else:
@@ -122,14 +118,14 @@ class ResponseParts:
 
     def take_input(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take more of the free text that is the input of a custom tool."""
-        item = self._open(index, "custom_tool_call")
+        item = self.items.open(index, "custom_tool_call")
         if item.parts:
             piece = to_json(text)[1:-1].decode()
             item.parts[0].grow(piece, out, has_surrogates=self.has_surrogates)
 
     def take_annotation(self, index: int | None, at: int | None, annotation: Any) -> None:
         """Take a citation of a text, for servers whose complete items have none."""
-        growing = self._open(index, "message").parts.get(at or 0)
+        growing = self.items.open(index, "message").parts.get(at or 0)
         if growing is not None:
             growing.annotations.append(annotation)
 
@@ -138,13 +134,11 @@ class ResponseParts:
     ) -> None:
         """Take a complete text; what was not streamed of it becomes a delta now."""
         if text:
-            growing = self._texts.get((index, at)) or self._text_at(index, at, {}, out)
-            self._texts[index, at] = growing
-            growing.grow_to(text, out)
+            self._text_of_index(index, at, out).grow_to(text, out)
 
     def complete_arguments(self, index: int | None, text: str, out: list[ModelEvent]) -> None:
         """Take a call's complete arguments; what was not streamed becomes a delta now."""
-        item = self._open(index, "function_call")
+        item = self.items.open(index, "function_call")
         if item.parts:
             item.parts[0].grow_to(text, out)
         else:
@@ -152,10 +146,10 @@ class ResponseParts:
 
     def begin_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         """Take an item that begins."""
-        self.announced = True
+        self.items.announced = True
         if index is None:
-            index = self._last_index + 1 if self._items else 0
-        item = self._open(index, str(raw.get("type") or "message"))
+            index = self.items.next_index
+        item = self.items.open(index, str(raw.get("type") or "message"))
         item.raw = raw
         if item.parts or item.type in ("message", "image_generation_call"):
             return
@@ -170,8 +164,8 @@ class ResponseParts:
     def finish_item(self, index: int | None, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         """Take an item that is complete; commit its parts."""
         if index is None:
-            index = next((item.index for item in self._all if not item.done), len(self._all))
-        item = self._open(index, str(raw.get("type") or "message"))
+            index = self.items.unfinished_index
+        item = self.items.open(index, str(raw.get("type") or "message"))
         if self._waits_for_secrets and item.type == "reasoning" and lacks_secret(raw):
             item.done, item.raw = True, raw
             self._without_secret.append(item)
@@ -189,18 +183,20 @@ class ResponseParts:
             out: Gets the deltas.
         """
         items = [raw for raw in list_or_empty(output) if isinstance(raw, dict)]
-        for item in self._without_secret:
-            self._finish(item, with_secret(item, items), out)
-        known_ids = {text_or_empty(item.raw.get("id")) for item in self._all if item.done} - {""}
-        missing = len(items) - sum(item.done for item in self._all)
+        known = with_secrets(self._without_secret, items)
+        for item, raw in zip(self._without_secret, known, strict=True):
+            self._finish(item, raw, out)
+        done = [item for item in self.items.all if item.done]
+        known_ids = {text_or_empty(item.raw.get("id")) for item in done} - {""}
+        missing = len(items) - len(done)
         for index, raw in enumerate(items):
-            streamed = self._items.get(index)
+            streamed = self.items.latest.get(index)
             is_done = streamed is not None and streamed.done
             if missing > 0 and not is_done and text_or_empty(raw.get("id")) not in known_ids:
-                item = self._open(index, str(raw.get("type") or "message"))
+                item = self.items.open(index, str(raw.get("type") or "message"))
                 self._finish(item, raw, out)
                 missing -= 1
-        for item in self._all:
+        for item in self.items.all:
             if not item.done:
                 item.done = True
                 self._commit_rest(item, {}, out)
@@ -208,20 +204,11 @@ class ResponseParts:
     @property
     def raw_items(self) -> list[Mapping[str, Any]]:
         """The output items as they came, in their order."""
-        return [{**item.raw, "type": item.type} for item in self._all]
+        return [{**item.raw, "type": item.type} for item in self.items.all]
 
     def expects(self, index: int | None, kind: str) -> bool:
-        """Whether a delta can belong to an item of this type.
-
-        Once the server has announced an item, deltas for an index where none began belong to
-        nothing, nor do those for an item that is done. A server that announces none is believed.
-        """
-        at = self._last_index if index is None else index
-        here = [item for item in self._all if item.index == at]
-        if not here:
-            return not self.announced
-        same = [item for item in here if item.type == kind]
-        return not same or any(not item.done for item in same)
+        """Whether a delta can belong to an item of this type; see `OutputItems.expects`."""
+        return self.items.expects(index, kind)
 
     def _finish(self, item: OutputItem, raw: Mapping[str, Any], out: list[ModelEvent]) -> None:
         item.done, item.raw = True, raw
@@ -233,25 +220,9 @@ class ResponseParts:
                 self._finish_part(item, at, part, out)
         self._commit_rest(item, {**place, ITEM_KEY: message_fields(raw)}, out)
 
-    def _open(self, index: int | None, kind: str) -> OutputItem:
-        """The open item of a type at an index; a new one where the server did not announce it."""
-        at = self._last_index if index is None else index
-        item = self._items.get(at)
-        if item is not None and item.type == kind and not item.done:
-            return item
-        # Servers that count wrongly let two items grow at one index.
-        for item in self._all:
-            if item.index == at and item.type == kind and not item.done:
-                return item
-        item = self._items[at] = OutputItem(at, len(self._all), kind)
-        self._all.append(item)
-        self._last_index = at
-        return item
-
     def _place(self, item: OutputItem) -> dict[str, Any]:
-        before = self._all[: item.number]
-        reasoning = [other.number for other in before if other.type == "reasoning"]
-        return {"index": item.number, **({"reasoning": reasoning[-1]} if reasoning else {})}
+        before = item.reasoning_before
+        return {"index": item.number, **({} if before is None else {"reasoning": before})}
 
     def _begin(self, item: OutputItem, at: int, part: Part, out: list[ModelEvent]) -> GrowingPart:
         growing = item.parts[at] = GrowingPart(PartId(f"part-{self._part_count}"), part)
@@ -259,10 +230,20 @@ class ResponseParts:
         out.append(BeginPart(growing.part_id, part))
         return growing
 
+    def _text_of_index(
+        self, index: int | None, at: int | None, out: list[ModelEvent]
+    ) -> GrowingPart:
+        """The text at a place as the server names it, the same until its item is done."""
+        texts = self._texts.setdefault(index, {})
+        growing = texts.get(at)
+        if growing is None:
+            growing = texts[at] = self._text_at(index, at, {}, out)
+        return growing
+
     def _text_at(
         self, index: int | None, at: int | None, metadata: MetadataMap, out: list[ModelEvent]
     ) -> GrowingPart:
-        item = self._open(index, "message")
+        item = self.items.open(index, "message")
         growing = item.parts.get(at or 0)
         return growing or self._begin(item, at or 0, Text("", metadata=metadata), out)
 
@@ -333,5 +314,5 @@ class ResponseParts:
         """Commit the parts that the complete item does not have, as far as they were streamed."""
         for key, growing in list(item.parts.items()):
             self._commit(item, key, growing.close(text_metadata, out), out)
-        for text_key in [key for key in self._texts if key[0] in (item.index, None)]:
-            del self._texts[text_key]
+        self._texts.pop(item.index, None)
+        self._texts.pop(None, None)

@@ -83,9 +83,9 @@ def is_early(event: Event, parts: ResponseParts) -> bool:
 
     A server that announces none counts its items from 0, one after the other.
     """
-    if parts.announced or event.type in _ANNOUNCING:
+    if parts.items.announced or event.type in _ANNOUNCING:
         return False
-    return event.output_index is not None and event.output_index > len(parts.raw_items)
+    return event.output_index is not None and event.output_index > len(parts.items.all)
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {
