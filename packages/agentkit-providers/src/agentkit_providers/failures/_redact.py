@@ -22,6 +22,8 @@ REDACTED: Final = "[secret]"
 PIECE: Final = 8
 """From how many letters on a piece of a secret is removed."""
 
+_HALF: Final = PIECE // 2
+
 
 def redact(text: str, secrets: Iterable[str]) -> str:
     """Replace secrets and pieces of them in a text, in plain form and as they are written in URLs.
@@ -57,17 +59,21 @@ def _redact_pieces(text: str, spellings: Iterable[str]) -> str:
         for spelling in spellings
         for at in range(len(spelling) - PIECE + 1)
     }
+    halves = {piece[at : at + _HALF] for piece in pieces for at in range(_HALF + 1)}
     shown: list[str] = []
-    shown_to = at = 0
-    while pieces and at + PIECE <= len(text):
-        if text[at : at + PIECE] not in pieces:
-            at += 1
+    shown_to = 0
+    # Wherever a piece begins, a half of one begins at one of these places.
+    for probe in range(_HALF, len(text) - _HALF + 1, _HALF + 1):
+        if text[probe : probe + _HALF] not in halves:
             continue
-        end = at + PIECE
-        while text[end - PIECE + 1 : end + 1] in pieces and end < len(text):
-            end += 1
-        shown += (text[shown_to:at], REDACTED)
-        shown_to = at = end
+        for at in range(max(shown_to, probe - _HALF), probe + 1):
+            if text[at : at + PIECE] in pieces:
+                end = at + PIECE
+                while end < len(text) and text[end - PIECE + 1 : end + 1] in pieces:
+                    end += 1
+                shown += (text[shown_to:at], REDACTED)
+                shown_to = end
+                break
     return "".join((*shown, text[shown_to:]))
 
 
