@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -44,7 +45,7 @@ from providers.recorded.readings import Spoken
 __all__ = ["Exchange", "body_of", "check", "events_of", "exchanges", "request_of"]
 
 PIECES: Final = (1, 3, 17, 256, 1400)
-"""In pieces of how many bytes a stream is fed; single bytes only where it is short."""
+"""In pieces of how many bytes a stream is fed; the first is for short ones, the next for others."""
 
 PROTOCOLS: dict[str, Spoken] = {
     "anthropic-messages": messages.SPOKEN,
@@ -108,16 +109,40 @@ def events_of(
     return (*events, *decoder.finish())
 
 
-def compare_failure(exchange: Exchange, failure: ProviderFailure, report: Report) -> None:
-    """Compare an HTTP error with what the recording says of it."""
-    report.compare(exchange, "http error", http_failure(exchange), failure)
+@cache
+def report_of(folder: Path) -> Report:
+    """Compare the exchanges below a folder, once in a process."""
+    return check(exchanges(folder))
+
+
+def reading_of(exchange: Exchange) -> ModelResponse | ProviderFailure:
+    """What the recording itself says, read plainly."""
+    if exchange["status"] >= 400:
+        return http_failure(exchange)
+    return PROTOCOLS[exchange["protocol"]].read(exchange)
+
+
+def compare_failure(
+    exchange: Exchange, failure: ProviderFailure, report: Report, reading: Any = None
+) -> None:
+    """Compare an HTTP error with what the recording says of it.
+
+    Args:
+        exchange: The recording.
+        failure: What our projection makes of it.
+        report: Takes what was found.
+        reading: Its `reading_of`, for those who compare more than once.
+    """
+    report.compare(exchange, "http error", reading or reading_of(exchange), failure)
     _compare_expected_error(exchange, failure, report)
 
 
-def compare_response(exchange: Exchange, response: ModelResponse, report: Report) -> None:
-    """Compare an answer with what the recording says of it."""
+def compare_response(
+    exchange: Exchange, response: ModelResponse, report: Report, reading: Any = None
+) -> None:
+    """Compare an answer with what the recording says of it; see `compare_failure`."""
     spoken = PROTOCOLS[exchange["protocol"]]
-    reading = spoken.read(exchange)
+    reading = reading or reading_of(exchange)
     for name in Item.__struct_fields__:
         expected, seen = getattr(reading.item, name), getattr(response.item, name)
         report.compare(exchange, f"item.{name}", expected, seen)
@@ -133,7 +158,8 @@ def _check_answer(exchange: Exchange, report: Report) -> None:
     ends = [at for at, event in enumerate(events) if isinstance(event, _ENDS)]
     report.compare(exchange, "one end", [len(events) - 1], ends)
     if exchange["streamed"]:
-        sizes = [size for size in PIECES if size > 1 or len(body) <= 20_000]
+        single, few, *more = PIECES
+        sizes = [single if len(body) <= 20_000 else few, *more]
         differ = [
             size for size in sizes if events_of(exchange, projection, cut(body, size)) != events
         ]

@@ -30,7 +30,7 @@ def write(folder: Path, name: str, **exchange: Any) -> None:
 def test_every_recorded_exchange_reads_as_the_vendors_sdk_reads_it(
     protocol: str, shared: Path
 ) -> None:
-    report = corpus.check(corpus.exchanges(shared / "wire-corpus" / "dev" / protocol))
+    report = corpus.report_of(shared / "wire-corpus" / "dev" / protocol)
 
     assert report.compared, "nothing was compared"
     assert not report.mismatches, "\n".join(map(str, report.mismatches))

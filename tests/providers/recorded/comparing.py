@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, cast
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from providers.recorded.exchanges import Exchange
 
@@ -57,9 +56,9 @@ def differences(expected: object, seen: object, path: str = "") -> Iterator[Diff
     elif type(expected) is not type(seen):
         yield Difference(path, expected, seen)
     elif isinstance(expected, Struct):
-        for field in fields(expected):
-            inner = f"{path}.{field.name}" if path else field.name
-            yield from differences(getattr(expected, field.name), getattr(seen, field.name), inner)
+        for name in expected.__struct_fields__:
+            inner = f"{path}.{name}" if path else name
+            yield from differences(getattr(expected, name), getattr(seen, name), inner)
     elif isinstance(expected, dict):
         other = cast("dict[object, object]", seen)
         for key in {**expected, **other}:
@@ -128,8 +127,8 @@ def _unknown_within(expected: object) -> Iterator[str]:
     if isinstance(expected, Unknown):
         yield expected.name
     elif isinstance(expected, Struct):
-        for field in fields(expected):
-            yield from _unknown_within(getattr(expected, field.name))
+        for name in expected.__struct_fields__:
+            yield from _unknown_within(getattr(expected, name))
     elif isinstance(expected, list | tuple):
         for entry in expected:
             yield from _unknown_within(entry)

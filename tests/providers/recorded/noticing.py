@@ -25,7 +25,6 @@ from agentkit_core.provider import fold_response
 from providers import corpus
 from providers.recorded.comparing import Report, Unknown
 from providers.recorded.exchanges import Exchange, body_of, exchanges
-from providers.recorded.failures import http_failure
 from providers.recorded.handmade import handmade
 from providers.recorded.spoiling import (
     PUT_IN,
@@ -55,28 +54,30 @@ class Noticed:
         answers = [(exchange, _decoded(exchange)) for exchange in recorded]
         answers.sort(key=lambda pair: len(body_of(pair[0])))
         for exchange, answer in answers:
-            unknown = {path for path, _ in _unknown_within(_reading(exchange), "")}
+            reading = corpus.reading_of(exchange)
+            unknown = {path for path, _ in _unknown_within(reading, "")}
             for spoilt in spoilt_answers(answer):
                 if not any(spoilt.path.startswith(path) for path in unknown):
-                    self._try(exchange, spoilt)
+                    self._try(exchange, reading, spoilt)
         exchange, whole = next(
             (exchange, answer) for exchange, answer in answers if isinstance(answer, ModelResponse)
         )
+        reading = corpus.reading_of(exchange)
         for struct in struct_types(*PUT_IN):
             for field in fields(struct):
                 kind = f"{struct.__name__}.{field.name}"
                 if kind not in self.tried:
                     put_in = with_one(whole, struct, field.name)
-                    self._try(exchange, Spoilt(kind, "put in", "", put_in))
+                    self._try(exchange, reading, Spoilt(kind, "put in", "", put_in))
 
-    def _try(self, exchange: Exchange, spoilt: Spoilt) -> None:
+    def _try(self, exchange: Exchange, reading: Any, spoilt: Spoilt) -> None:
         key = exchange["protocol"], spoilt.kind, spoilt.how
         if self._often[key] >= _OFTEN_ENOUGH:
             return
         self._often[key] += 1
         self.tried[spoilt.kind] += 1
         self.ways.setdefault(spoilt.kind, set()).add(spoilt.how)
-        if not _differs(exchange, spoilt.answer):
+        if not _differs(exchange, reading, spoilt.answer):
             line = f"{exchange['id']}: {spoilt.path} ({spoilt.how})"
             self.unnoticed.setdefault(spoilt.kind, []).append(line)
 
@@ -96,19 +97,13 @@ def _decoded(exchange: Exchange) -> ModelResponse | ProviderFailure:
     return fold_response(corpus.events_of(exchange, projection, [body_of(exchange)]), strict=True)
 
 
-def _reading(exchange: Exchange) -> ModelResponse | ProviderFailure:
-    if exchange["status"] >= 400:
-        return http_failure(exchange)
-    return corpus.PROTOCOLS[exchange["protocol"]].read(exchange)
-
-
-def _differs(exchange: Exchange, answer: Any) -> bool:
+def _differs(exchange: Exchange, reading: Any, answer: Any) -> bool:
     """Whether the comparison finds that this is not what was recorded."""
     report = Report()
     if isinstance(answer, ProviderFailure):
-        corpus.compare_failure(exchange, answer, report)
+        corpus.compare_failure(exchange, answer, report, reading)
     else:
-        corpus.compare_response(exchange, answer, report)
+        corpus.compare_response(exchange, answer, report, reading)
     return bool(report.mismatches)
 
 

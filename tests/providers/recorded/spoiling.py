@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from types import UnionType
 from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -34,6 +35,11 @@ Rebuild = Callable[[Any], Any]
 """Puts a spoilt value back where it was found."""
 
 
+# Both evaluate all annotations at each call.
+_hints_of = cache(get_type_hints)
+_fields_of = cache(fields)
+
+
 class Spoilt(NamedTuple):
     """An answer with one value spoilt."""
 
@@ -54,7 +60,7 @@ def struct_types(*roots: Any) -> list[type[Struct]]:
         if isinstance(hint, type) and issubclass(hint, Struct):
             if hint not in known:
                 known[hint] = None
-                waiting += get_type_hints(hint).values()
+                waiting += _hints_of(hint).values()
         else:
             waiting += get_args(hint)
     return [*known]
@@ -65,7 +71,7 @@ def kinds_of_fields() -> list[str]:
     return [
         f"{struct.__name__}.{field.name}"
         for struct in struct_types(ModelResponse)
-        for field in fields(struct)
+        for field in _fields_of(struct)
     ]
 
 
@@ -75,8 +81,9 @@ def spoilt_answers(answer: Any) -> Iterator[Spoilt]:
 
 
 def _spoilt(value: Any, rebuild: Rebuild, path: str) -> Iterator[Spoilt]:
-    hints = get_type_hints(type(value))
-    for field in fields(value):
+    struct: Any = type(value)
+    hints = _hints_of(struct)
+    for field in _fields_of(struct):
         kind = f"{type(value).__name__}.{field.name}"
         inner, where = getattr(value, field.name), f"{path}.{field.name}" if path else field.name
 
@@ -227,16 +234,16 @@ def sample(hint: Any, *, of_field: str | None = None) -> Any:
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return next(iter(hint))
     if isinstance(hint, type) and issubclass(hint, Struct):
-        hints = get_type_hints(hint)
+        hints = _hints_of(hint)
         wanted = [
             field.name
-            for field in fields(hint)
+            for field in _fields_of(hint)
             if field.name == of_field
             or (field.default is NODEFAULT and field.default_factory is NODEFAULT)
         ]
         values = {name: sample(hints[name]) for name in wanted}
         if of_field is not None and isinstance(values[of_field], bool):
-            default = next(field.default for field in fields(hint) if field.name == of_field)
+            default = next(field.default for field in _fields_of(hint) if field.name == of_field)
             values[of_field] = default is not True
         return hint(**values)
     match get_origin(hint):
