@@ -20,6 +20,9 @@ MODULE_OF = {
 """Distribution to the name that it is imported by."""
 
 
+_BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
+
+
 class Import(NamedTuple):
     """One imported name: `from a.b import c` gives `a.b.c`, and `import a.b` gives `a.b`."""
 
@@ -57,8 +60,10 @@ def imports_of(source: str, *, at_import: bool = False) -> Iterator[Import]:
                 yield from (Import(node.lineno, f"{module}.{alias.name}") for alias in node.names)
             case ast.FunctionDef() | ast.AsyncFunctionDef() if at_import:
                 pass
-            case _:
-                queue.extend(ast.iter_child_nodes(node))
+            case _:  # no expression has a statement in it
+                queue += [
+                    child for child in ast.iter_child_nodes(node) if isinstance(child, _BLOCKS)
+                ]
 
 
 def public_modules(package: str) -> dict[str, Path]:

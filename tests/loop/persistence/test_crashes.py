@@ -136,14 +136,17 @@ def test_a_blocking_process_may_die_at_any_boundary(stores: Stores) -> None:
     assert unknown == {0, 1} if stores.all_boundaries else unknown <= {0, 1}
 
 
-async def test_a_process_with_an_event_loop_may_die_at_any_boundary(stores: Stores) -> None:
+async def test_a_process_with_an_event_loop_may_die_at_any_boundary(
+    stores: Stores, anyio_backend: str
+) -> None:
     world = Remembering()
     await run(Trial(world, stores()))
     total = len(world.points)
     assert total > 100
 
     trials = []
-    for at in stores.boundaries(total):
+    # The driver is the same on trio: every third boundary there.
+    for at in stores.boundaries(total)[:: 1 if anyio_backend == "asyncio" else 3]:
         trials.append(Trial(world, stores(), at, again=at % 11))
         await run(trials[-1])
 
