@@ -27,7 +27,7 @@ from agentkit_core._ids import MessageId
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import KIND_OF_PART, Part, Text, ToolCall, ToolResult
 from agentkit_core._usage import Usage
-from agentkit_core.settings import Settings
+from agentkit_core.settings import Settings, check_values
 from agentkit_core.values import Record, StringEnum
 
 
@@ -41,6 +41,15 @@ class ItemKind(StringEnum):
     TOOL = "tool"
     CONTEXT = "context"
     NOTIFICATION = "notification"
+
+
+# Python 3.11 needs some 1,500 machine instructions for `ItemKind.TOOL`, as much as for a small
+# function. What is done with each item of a history uses these names.
+SYSTEM: Final = ItemKind.SYSTEM
+DEVELOPER: Final = ItemKind.DEVELOPER
+USER: Final = ItemKind.USER
+ASSISTANT: Final = ItemKind.ASSISTANT
+TOOL: Final = ItemKind.TOOL
 
 
 class Provenance(Record, frozen=True, omit_defaults=True):
@@ -104,14 +113,24 @@ class Item(Settings, frozen=True, omit_defaults=True):
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        tool_item = self.kind is ItemKind.TOOL
+        # Most values have the right types, and the general check takes far longer to see that.
+        made_at, reason = self.created_at, self.finish_reason
+        if (
+            type(self.kind) is not ItemKind
+            or type(self.interrupted) is not bool
+            or (made_at is not None and type(made_at) is not int)
+            or (reason is not None and type(reason) is not FinishReason)
+        ):
+            check_values(self)
+        item_kind = self.kind
         for part in self.parts:
             kind = type(part)
-            if (kind is ToolResult) is not tool_item or (
-                kind is ToolCall and self.kind is not ItemKind.ASSISTANT
+            if kind is Text and item_kind is not TOOL:
+                continue
+            if (kind is ToolResult) is not (item_kind is TOOL) or (
+                kind is ToolCall and item_kind is not ASSISTANT
             ):
-                raise MisplacedPart(KIND_OF_PART[kind].value, kind=self.kind.value)
+                raise MisplacedPart(KIND_OF_PART[kind].value, kind=item_kind.value)
 
     @property
     def text(self) -> str:
@@ -121,12 +140,16 @@ class Item(Settings, frozen=True, omit_defaults=True):
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in order."""
-        return tuple(part for part in self.parts if type(part) is ToolCall)
+        if self.kind is not ASSISTANT:
+            return ()
+        return tuple([part for part in self.parts if type(part) is ToolCall])
 
     @property
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The tool results, in order."""
-        return tuple(part for part in self.parts if type(part) is ToolResult)
+        if self.kind is not TOOL:
+            return ()
+        return tuple([part for part in self.parts if type(part) is ToolResult])
 
     @classmethod
     def system(cls, *content: str | Part) -> Item:
@@ -180,7 +203,11 @@ ANSWERABLE_KINDS: Final = frozenset({ItemKind.USER, ItemKind.TOOL, ItemKind.NOTI
 
 def has_calls(item: Item) -> bool:
     """Whether an item contains a tool call; faster than `tool_calls`."""
-    return item.kind is ItemKind.ASSISTANT and ToolCall in map(type, item.parts)
+    if item.kind is ASSISTANT:
+        for part in item.parts:
+            if type(part) is ToolCall:
+                return True
+    return False
 
 
 def with_parts(item: Item, parts: Sequence[Part]) -> Item:

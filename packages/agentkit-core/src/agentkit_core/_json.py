@@ -130,9 +130,13 @@ def without_lone_surrogates(text: str) -> str:
     A high half directly followed by a low half becomes the character that the pair stands for.
     Text without surrogates is returned as the same object.
     """
-    if text.isascii() or _SURROGATES.search(text) is None:
+    if text.isascii():
         return text
-    return _SURROGATES.sub(_join_pairs, text)
+    try:
+        text.encode()  # far faster than a search
+    except UnicodeEncodeError:
+        return _SURROGATES.sub(_join_pairs, text)
+    return text
 
 
 def without_lone_surrogates_within(value: Any) -> Any:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agentkit_core._history._target import IdRule
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import Item, ItemKind, has_calls, with_parts
+from agentkit_core._item import TOOL, Item, has_calls, with_parts
 from agentkit_core._part import Part, ToolCall, ToolResult
 
 ANY_ID: Final = IdRule(characters=None, max_length=None)
@@ -51,7 +51,7 @@ class CallIds:
         """
         if has_calls(item):
             return with_parts(item, [self._call(part) for part in item.parts])
-        if item.kind is not ItemKind.TOOL:
+        if item.kind is not TOOL:
             return item
         results = item.tool_results
         if before is not None and has_calls(before):

@@ -15,7 +15,7 @@ from operator import is_
 from agentkit_core._history._sendable import Converter, merge_roles
 from agentkit_core._history._target import Target
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import Item, ItemKind
+from agentkit_core._item import TOOL, Item, has_calls
 
 
 class SendableHistory:
@@ -76,13 +76,17 @@ class SendableHistory:
             tail[closed_count:], _calls_of(tail[:closed_count])
         ):
             closed_count = 0
-        converter = self._converter
-        if closed_count and not converter.has_front:
-            trial = converter.copy()
+        if closed_count and not self._converter.has_front:
+            trial = self._converter.copy()
             trial.take(tail[:closed_count])
-            if not trial.has_front:
+            if trial.has_front:
+                self._converter = trial
+            else:
                 closed_count = 0  # a later system item may yet move before these
-        self._convert_final(tail[:closed_count])
+        else:
+            self._converter.take(tail[:closed_count])
+        self._keep(tail[:closed_count])
+        converter = self._converter
         if closed_count < len(tail):
             converter = converter.copy()
             converter.take(tail[closed_count:])
@@ -93,10 +97,10 @@ class SendableHistory:
             self.items = [*self._merged, *last_group]
         return same_count
 
-    def _convert_final(self, items: Sequence[Item]) -> None:
+    def _keep(self, items: Sequence[Item]) -> None:
+        """Take note that the result for these items, which were converted, does not change."""
         self._final += items
         self._calls |= _calls_of(items)
-        self._converter.take(items)
         if self.target.consecutive_roles:
             return
         converted = self._converter.items
@@ -109,7 +113,7 @@ class SendableHistory:
 
 
 def _calls_of(items: Sequence[Item]) -> set[ToolCallId]:
-    return {call.id for item in items for call in item.tool_calls}
+    return {call.id for item in items if has_calls(item) for call in item.tool_calls}
 
 
 def _refers_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
@@ -118,7 +122,10 @@ def _refers_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
         return False
     waiting = Counter[ToolCallId]()
     for item in items:
-        waiting.update(call.id for call in item.tool_calls)
+        if item.kind is not TOOL:
+            if has_calls(item):
+                waiting.update(call.id for call in item.tool_calls)
+            continue
         for result in item.tool_results:
             if waiting[result.call_id] > 0:
                 waiting[result.call_id] -= 1
@@ -129,14 +136,14 @@ def _refers_back(items: Sequence[Item], calls: Collection[ToolCallId]) -> bool:
 
 def _are_merged(item: Item, following: Item) -> bool:
     """Whether two neighbours become one item."""
-    return item.kind is following.kind and item.kind is not ItemKind.TOOL
+    return item.kind is following.kind and item.kind is not TOOL
 
 
 def _count_open(items: Sequence[Item]) -> int:
     """Count the items from the last item with calls on, if a call has no result; otherwise 0."""
     with_result = set[ToolCallId]()
     for count, item in enumerate(reversed(items), 1):
-        if item.kind is ItemKind.TOOL:
+        if item.kind is TOOL:
             with_result.update(result.call_id for result in item.tool_results)
             continue
         return count if any(call.id not in with_result for call in item.tool_calls) else 0

@@ -13,7 +13,7 @@ from typing import Final
 
 from agentkit_core._failure import ToolFailure
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import Item, ItemKind, has_calls, with_parts
+from agentkit_core._item import TOOL, Item, has_calls, with_parts
 from agentkit_core._part import TextOutput, ToolCall, ToolResult
 
 INTERRUPTED_TEXT: Final = "No result: the call was interrupted and may not have been executed."
@@ -54,7 +54,7 @@ def pair_results(
     for at, item in enumerate(items):
         if without is not None and without(item):
             continue
-        if item.kind is ItemKind.TOOL:
+        if item.kind is TOOL:
             if orphan is not None:
                 replacements = map(orphan, results_of.orphans.get(at, ()))
                 paired_items.extend(new for new in replacements if new is not None)
@@ -90,8 +90,8 @@ def _tool_item(
         for call, result in zip(calls, results, strict=True)
     )
     following = items[at + 1] if at + 1 < len(items) else None
-    if following is None or following.kind is not ItemKind.TOOL:
-        return Item(ItemKind.TOOL, parts)
+    if following is None or following.kind is not TOOL:
+        return Item(TOOL, parts)
     return with_parts(following, parts)
 
 
@@ -115,7 +115,7 @@ class _ResultsOfCalls:
                     if not waiting or waiting[-1][0] != at:
                         waiting.append((at, deque()))
                     waiting[-1][1].append(place)
-            elif item.kind is ItemKind.TOOL:
+            elif item.kind is TOOL:
                 for result in item.tool_results:
                     calls = open_calls.get(result.call_id)
                     if calls is None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agentkit_core._data_ref import Handle
 from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
-from agentkit_core._item import Item, ItemKind, Provenance, with_parts
+from agentkit_core._item import ASSISTANT, Item, ItemKind, Provenance, with_parts
 from agentkit_core._json import JsonValue, without_lone_surrogates
 from agentkit_core._metadata import MetadataMap, metadata_owner
 from agentkit_core._part import (
@@ -88,10 +88,10 @@ class PartReader:
 
     def read(self, item: Item) -> Item:
         """Return the item with accepted parts only; it may have no parts left."""
-        if _is_plain(item):
+        if is_plain(item):
             return item
         origin = closeness(item.provenance, self._target)
-        signed = origin is Closeness.MODEL or item.kind is not ItemKind.ASSISTANT
+        signed = origin is Closeness.MODEL or item.kind is not ASSISTANT
         parts = list[Part]()
         for part in item.parts:
             converted = self._read(part, origin, signed=signed)
@@ -202,14 +202,16 @@ class PartReader:
         }
 
 
-def _is_plain(item: Item) -> bool:
+def is_plain(item: Item) -> bool:
     """Whether an item is one text that every target accepts, which is the usual case."""
-    if len(item.parts) != 1 or item.metadata:
+    parts = item.parts
+    if len(parts) != 1 or item.metadata:
         return False
-    part = item.parts[0]
+    part = parts[0]
     if type(part) is not Text or part.metadata:
         return False
-    return part.text.isascii() and bool(part.text) and not part.text.isspace()
+    text = part.text
+    return bool(text) and not text.isspace() and without_lone_surrogates(text) is text
 
 
 def split_media(result: ToolResult) -> tuple[ToolResult, list[Part]]:

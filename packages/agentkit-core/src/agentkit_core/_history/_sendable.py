@@ -34,14 +34,28 @@ from agentkit_core._history._part_rules import (
     as_reminder,
     closeness,
     describe_output,
+    is_plain,
     label_media,
     media_follow,
     split_media,
 )
 from agentkit_core._history._target import Target
-from agentkit_core._item import Item, ItemKind, with_parts
+from agentkit_core._item import (
+    ASSISTANT,
+    DEVELOPER,
+    SYSTEM,
+    TOOL,
+    USER,
+    Item,
+    ItemKind,
+    has_calls,
+    with_parts,
+)
 from agentkit_core._json import to_json
 from agentkit_core._part import Part, Text, ToolCall, ToolResult
+
+
+_ERROR: Final = FinishReason.ERROR
 
 
 def sendable(
@@ -105,6 +119,28 @@ class Converter:
                 section, except the last, ends with results for all its calls, and none of their ids
                 is used again.
         """
+        for at, item in enumerate(items):
+            if item.kind is TOOL or has_calls(item):
+                self._take_paired(items[at:])
+                return
+            # Without calls there is nothing to pair and nothing to rename.
+            if item.finish_reason is _ERROR:
+                continue
+            if is_plain(item):
+                self._before = item
+                kind = item.kind
+                if kind is USER:
+                    self.has_front, self._wants_user = True, False
+                    self.items.append(item)
+                elif kind is ASSISTANT and not self._wants_user:
+                    self.items.append(item)
+                else:
+                    self._add(item)
+            elif (readable := self._reader.read(item)).parts:
+                self._before = readable
+                self._add(readable)
+
+    def _take_paired(self, items: Sequence[Item]) -> None:
         target = self._target
         for item in pair_results(
             items, orphan=lambda result: _replace_orphan(result, target), without=_has_failed
@@ -113,7 +149,7 @@ class Converter:
             if not readable.parts:
                 continue
             renamed = self._before = self._ids.rename(readable, self._before)
-            if self._moves_media and renamed.kind is ItemKind.TOOL:
+            if self._moves_media and renamed.kind is TOOL:
                 results, media = _split_media(renamed)
                 self._add(results)
                 if media is not None:
@@ -124,23 +160,23 @@ class Converter:
     def _add(self, item: Item) -> None:
         item = _convert_kind(item, self._target)
         if not self._target.late_system:
-            if item.kind in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
+            if item.kind is SYSTEM or item.kind is DEVELOPER:
                 if not self.has_front:
                     self.items.insert(self._front_count, item)
                     self._front_count += 1
                     return
-                item = replace(item, kind=ItemKind.USER, parts=as_reminder(item.parts))
-            elif item.kind is ItemKind.USER:
+                item = replace(item, kind=USER, parts=as_reminder(item.parts))
+            elif item.kind is USER:
                 self.has_front = True
-        if self._wants_user and item.kind not in (ItemKind.SYSTEM, ItemKind.DEVELOPER):
+        if self._wants_user and item.kind is not SYSTEM and item.kind is not DEVELOPER:
             self._wants_user = False
-            if item.kind is not ItemKind.USER:
+            if item.kind is not USER:
                 self.items.append(Item.user("[The conversation goes on from here.]"))
         self.items.append(item)
 
 
 def _has_failed(item: Item) -> bool:
-    return item.finish_reason is FinishReason.ERROR
+    return item.finish_reason is _ERROR
 
 
 def _replace_orphan(result: ToolResult, target: Target) -> Item:
@@ -174,16 +210,19 @@ _CONVERTED_KINDS: Final = {
 
 
 def _convert_kind(item: Item, target: Target) -> Item:
-    if item.kind is ItemKind.ASSISTANT and ItemKind.TOOL not in target.kinds:
-        return with_parts(item, [_call_as_text(part) for part in item.parts])
-    if item.kind in target.kinds or item.kind is ItemKind.USER:
+    kind = item.kind
+    if kind is USER:
         return item
-    if item.kind is ItemKind.NOTIFICATION:
+    if kind is ASSISTANT and TOOL not in target.kinds:
+        return with_parts(item, [_call_as_text(part) for part in item.parts])
+    if kind in target.kinds:
+        return item
+    if kind is ItemKind.NOTIFICATION:
         return replace(item, kind=ItemKind.USER, parts=as_reminder(item.parts))
-    if item.kind is ItemKind.TOOL:
+    if kind is TOOL:
         results = tuple(Text(_result_as_text(result)) for result in item.tool_results)
-        return replace(item, kind=ItemKind.USER, parts=results)
-    return _convert_kind(replace(item, kind=_CONVERTED_KINDS[item.kind]), target)
+        return replace(item, kind=USER, parts=results)
+    return _convert_kind(replace(item, kind=_CONVERTED_KINDS[kind]), target)
 
 
 def _call_as_text(part: Part) -> Part:
@@ -201,7 +240,7 @@ def merge_roles(items: Iterable[Item], target: Target) -> Iterator[Item]:
     """Merge neighbours of one kind; tool items are not merged, one per round."""
     for kind, neighbours in groupby(items, key=attrgetter("kind")):
         group = list(neighbours)
-        if kind is ItemKind.TOOL or len(group) == 1:
+        if kind is TOOL or len(group) == 1:
             yield from group
             continue
         # Parts that only their own model accepts are removed by now, so the merged item can have

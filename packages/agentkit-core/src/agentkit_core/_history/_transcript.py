@@ -24,7 +24,7 @@ from agentkit_core._errors import (
 from agentkit_core._history._call_ids import ANY_ID, CallIds
 from agentkit_core._history._pairing import pair_results
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import ANSWERABLE_KINDS, Item, ItemKind
+from agentkit_core._item import ANSWERABLE_KINDS, TOOL, Item, has_calls
 from agentkit_core._part import ToolCall
 
 
@@ -77,7 +77,7 @@ class Transcript(Sequence[Item]):
         calls = dict[ToolCallId, int]()
         waiting = dict(self._open)
         for at, item in enumerate(items, self._length):
-            if item.kind is ItemKind.TOOL:
+            if item.kind is TOOL:
                 for result in item.tool_results:
                     if waiting.pop(result.call_id, None) is None:
                         known = self._call_at(result.call_id, calls) is not None
@@ -87,6 +87,8 @@ class Transcript(Sequence[Item]):
                 continue
             if waiting:
                 raise UnansweredToolCall(tuple(waiting), at=at)
+            if not has_calls(item):
+                continue
             for call in item.tool_calls:
                 first_at = self._call_at(call.id, calls)
                 if first_at is not None:
@@ -102,6 +104,14 @@ class Transcript(Sequence[Item]):
         """
         at = self._spine.call_at.get(call_id)
         return at if at is not None and at < self._length else None
+
+    @property
+    def call_count(self) -> int:
+        """How many calls there are. Takes constant time unless a longer transcript was made."""
+        known = self._spine.call_at
+        if len(self._spine.items) == self._length:
+            return len(known)
+        return sum(at < self._length for at in tuple(known.values()))
 
     def _call_at(self, call_id: ToolCallId, new: dict[ToolCallId, int]) -> int | None:
         at = self.call_at(call_id)
@@ -191,7 +201,7 @@ def open_calls(items: Sequence[Item]) -> tuple[ToolCall, ...]:
     """
     with_result = set[ToolCallId]()
     for item in reversed(items):
-        if item.kind is ItemKind.TOOL:
+        if item.kind is TOOL:
             with_result.update(result.call_id for result in item.tool_results)
         else:
             return tuple(call for call in item.tool_calls if call.id not in with_result)

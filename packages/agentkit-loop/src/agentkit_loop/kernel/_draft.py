@@ -226,14 +226,15 @@ class Draft:
         """Append items to the transcript; those without a time get the step's."""
         if not items:
             return
-        stamped = tuple(
-            item if item.created_at is not None else replace(item, created_at=self.clock)
-            for item in items
-        )
+        stamped = stamp(items, self.clock)
         self.transcript = self.transcript.append(*stamped)
-        self.revision += 1
-        self.effects.append(Persist(stamped, self.revision))
-        self.emit(ItemsAppended(stamped, self.revision))
+        _tell_of(self, stamped)
+
+    def begin_with(self, transcript: Transcript) -> None:
+        """Take a whole transcript, whose items have their times, as the first that is appended."""
+        if len(transcript):
+            self.transcript = transcript
+            _tell_of(self, transcript.items)
 
     def rewrite(self, transcript: Transcript) -> None:
         """Replace the transcript by another one."""
@@ -273,6 +274,22 @@ class Draft:
     def _take_notices(self) -> Iterable[Item]:
         notices, self.notices = self.notices, ()
         return notices
+
+
+def _tell_of(draft: Draft, appended: tuple[Item, ...]) -> None:
+    draft.revision += 1
+    draft.effects.append(Persist(appended, draft.revision))
+    draft.emit(ItemsAppended(appended, draft.revision))
+
+
+def stamp(items: Iterable[Item], now: int) -> tuple[Item, ...]:
+    """Give items without a time this one, in milliseconds since the Unix epoch."""
+    return tuple(
+        [
+            item if item.created_at is not None else replace(item, created_at=now)
+            for item in items
+        ]
+    )
 
 
 def _take(queue: tuple[Batch, ...], mode: QueueMode) -> tuple[list[Item], tuple[Batch, ...]]:

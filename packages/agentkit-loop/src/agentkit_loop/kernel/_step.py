@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agentkit_core import Item, ModelOptions, SessionId, Transcript, UnansweredToolCall
 from agentkit_loop.events import RunStarted
 from agentkit_loop.kernel._config import LoopConfig
-from agentkit_loop.kernel._draft import Draft
+from agentkit_loop.kernel._draft import Draft, stamp
 from agentkit_loop.kernel._effects import (
     AnsweredEffect,
     CallModel,
@@ -113,7 +113,7 @@ def start(
         TranscriptError: The history breaks a rule, or ends with calls that have no result;
             `repair` makes a valid one.
     """
-    items = Transcript(history)
+    items = Transcript(stamp(history, now))
     if items.open_calls:
         raise UnansweredToolCall(tuple(call.id for call in items.open_calls), at=len(items))
     state = State(
@@ -126,12 +126,12 @@ def start(
         instructions=tuple(instructions),
         config=config or LoopConfig(),
         hooks=hooks or HookPoints(),
-        calls=sum(len(item.tool_calls) for item in items),
+        calls=items.call_count,
         clock=now,
     )
     draft = Draft(state, now=now)
     draft.emit(_run_started(state, resumed=False))
-    draft.append(*items)
+    draft.begin_with(items)
     return draft.freeze(), tuple(draft.effects)
 
 
