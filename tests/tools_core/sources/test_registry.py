@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from agentkit_tools_core import DuplicateTool, InvalidToolName, ToolRegistry
+from agentkit_tools_core import DuplicateTool, InvalidToolName, Tool, ToolRegistry
 from agentkit_tools_core.testing import ScriptedTool
 
 
@@ -107,3 +109,22 @@ def test_a_registry_may_be_changed_while_it_is_read() -> None:
     for value in registry:
         registry.remove(value.spec.name)
     assert len(registry) == 0
+
+
+def test_many_tools_are_put_together_without_a_copy_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copies: list[int] = []
+    exchange = ToolRegistry._exchange
+
+    def counted(self: ToolRegistry, tools: Mapping[str, Tool]) -> None:
+        copies.append(len(tools))
+        exchange(self, tools)
+
+    monkeypatch.setattr(ToolRegistry, "_exchange", counted)
+    tools = [ScriptedTool(f"tool_{number}") for number in range(300)]
+    registry = ToolRegistry(tools)
+    registry.replace_all(tools[1:])
+
+    assert copies == [299]
+    assert (registry.names[0], len(registry), registry.revision) == ("tool_1", 299, 301)

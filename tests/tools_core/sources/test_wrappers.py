@@ -19,6 +19,7 @@ from agentkit_tools_core import (
     InvalidToolName,
     PrefixedTools,
     RenamedTools,
+    Tool,
     ToolContext,
     ToolInvocation,
     ToolRegistry,
@@ -260,3 +261,43 @@ def test_t16_a_change_while_the_specs_are_read_is_read_the_next_time() -> None:
 
     assert told(source) == ["x"]
     assert told(source) == ["x", "y"]
+
+
+class CountedSource(ToolRegistry):
+    """A registry that counts how often it is read."""
+
+    reads = 0
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        CountedSource.reads += 1
+        return super().specs()
+
+    def get(self, name: str) -> Tool | None:
+        CountedSource.reads += 1
+        return super().get(name)
+
+
+@pytest.mark.parametrize("collision", Collision)
+def test_many_sources_are_combined_by_reading_each_once(collision: Collision) -> None:
+    CountedSource.reads = 0
+    sources = [CountedSource([ScriptedTool(f"tool_{number}")]) for number in range(100)]
+    combined = CombinedTools(*sources, collision=collision)
+
+    assert [spec.name for spec in combined.specs()] == [f"tool_{number}" for number in range(100)]
+    assert CountedSource.reads == 100
+
+
+def test_many_tools_get_new_names_by_reading_each_name_a_few_times() -> None:
+    class CountedName(str):
+        reads = 0
+
+        def __eq__(self, other: object) -> bool:
+            CountedName.reads += 1
+            return str(self) == other
+
+        __hash__ = str.__hash__
+
+    names = {f"old_{number}": CountedName(f"new_{number}") for number in range(200)}
+    RenamedTools(ToolRegistry(map(ScriptedTool, names)), names)
+
+    assert CountedName.reads < 10 * 200

@@ -37,8 +37,9 @@ class ToolRegistry:
         self._tools: Mapping[str, Tool] = {}
         self._revision = 0
         self._advertised: tuple[Mapping[str, Tool], tuple[ToolSpec, ...]] | None = None
-        for tool in tools:
-            self.register(tool)
+        by_name = _by_name(tools)
+        if by_name:
+            self._tools, self._revision = by_name, len(by_name)
 
     @property
     def revision(self) -> int:
@@ -82,12 +83,7 @@ class ToolRegistry:
             InvalidToolName: A name is not a valid tool name.
             DuplicateTool: Two tools have the same name.
         """
-        by_name: dict[str, Tool] = {}
-        for tool in map(_bound, tools):
-            name = _name_of(tool)
-            if name in by_name:
-                raise DuplicateTool(name)
-            by_name[name] = tool
+        by_name = _by_name(tools)
         with self._lock:
             before = [(name, id(tool)) for name, tool in self._tools.items()]
             if before != [(name, id(tool)) for name, tool in by_name.items()]:
@@ -124,6 +120,16 @@ class ToolRegistry:
 
     def __len__(self) -> int:
         return len(self._tools)
+
+
+def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    by_name: dict[str, Tool] = {}
+    for tool in map(_bound, tools):
+        name = _name_of(tool)
+        if name in by_name:
+            raise DuplicateTool(name)
+        by_name[name] = tool
+    return by_name
 
 
 def _bound(tool: Any) -> Any:

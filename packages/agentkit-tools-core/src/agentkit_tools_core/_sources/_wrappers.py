@@ -7,7 +7,8 @@ show immediately, and so does its revision.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Self
 
 from msgspec.structs import replace
@@ -153,10 +154,11 @@ class RenamedTools(_OneSource):
         self._source = source
         self._new: Final = dict(names)
         self._old: Final = {new: old for old, new in names.items()}
+        times = Counter(self._new.values())
         for new in self._new.values():
             if not is_tool_name(new):
                 raise InvalidToolName(new)
-            if list(self._new.values()).count(new) > 1:
+            if times[new] > 1:
                 raise DuplicateTool(new)
         self._current()
 
@@ -264,17 +266,24 @@ class CombinedTools(_Wrapper):
         return None
 
     def _read_specs(self) -> _Specs:
-        visible: list[ToolSpec] = []
-        hidden: list[ToolSpec] = []
-        for at, source in enumerate(self._sources):
-            visible += [spec for spec in source.specs() if self._wins(at, spec.name)]
-            hidden += [spec for spec in hidden_specs(source) if self._wins(at, spec.name)]
-        return tuple(visible), tuple(hidden)
+        of_sources = [(source.specs(), hidden_specs(source)) for source in self._sources]
+        in_order = reversed(of_sources) if self._order is not self._sources else of_sources
+        taken = set[str]()
+        winners: list[_Specs] = []
+        for specs in in_order:
+            visible, hidden = (
+                tuple(spec for spec in some if self._wins(spec.name, taken)) for some in specs
+            )
+            winners.append((visible, hidden))
+            taken.update(spec.name for some in specs for spec in some)
+        if in_order is not of_sources:
+            winners.reverse()
+        return (
+            tuple(spec for visible, _ in winners for spec in visible),
+            tuple(spec for _, hidden in winners for spec in hidden),
+        )
 
-    def _wins(self, at: int, name: str) -> bool:
-        if self._collision is Collision.LAST_WINS:
-            return all(other.get(name) is None for other in self._sources[at + 1 :])
-        taken = any(other.get(name) is not None for other in self._sources[:at])
-        if taken and self._collision is Collision.REFUSE:
+    def _wins(self, name: str, taken: Collection[str]) -> bool:
+        if name in taken and self._collision is Collision.REFUSE:
             raise DuplicateTool(name)
-        return not taken
+        return name not in taken
