@@ -12,8 +12,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import agentkit_providers
-from agentkit_core import Item, ModelOptions, ModelRequest
-from agentkit_core.cache import CacheRequest
+from agentkit_core import ModelRequest
 from agentkit_providers._protocol_kit._body_decoder import BodyDecoder
 from agentkit_providers._protocol_kit._encoded_options import EncodedOptions, EncodedThinking
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
@@ -77,7 +76,7 @@ def test_classes_are_named_for_their_protocol(protocol: str) -> None:
     assert type(projection()._encoder()) is encoder
     assert type(projection().decoder(ModelRequest(model="m"))) is decoder
     assert issubclass(decoder, BodyDecoder)
-    assert parameters(encoder) == ["target_of", "quirks"]
+    assert parameters(encoder) == ["target_of", "quirks", "kept"]
     assert parameters(decoder) == ["request", "provider", "quirks"]
     assert {"_take_common", "_take_payload"} <= set(vars(decoder))
     assert inspect.isclass(module(protocol, "_decode_parts").ResponseParts)
@@ -108,29 +107,6 @@ def test_content_means_the_content_of_some_parts_in_every_protocol(protocol: str
     ]
 
     assert named_so == ["_encode_items"]
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_conversation_that_continues_is_written_only_at_its_end(
-    protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encode_module: Any = module(protocol, "_encode")
-    plain = encode_module.encode_item
-    written: list[int] = []
-
-    def counted(items: Any, at: int, *rest: Any, **options: Any) -> Any:
-        written.append(at)
-        return plain(items, at, *rest, **options)
-
-    monkeypatch.setattr(encode_module, "encode_item", counted)
-    encoder = getattr(module(protocol, "_projection"), PROTOCOLS[protocol])().encoder()
-    items = [Item.user("hi")]
-    options = ModelOptions(cache=CacheRequest())
-    for turn in range(50):
-        encoder.encode(ModelRequest(model="a-model", items=tuple(items), options=options))
-        items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
-
-    assert written == list(range(1 + 49 * 2)), "each item is written once"
 
 
 def test_files_and_classes_stay_small() -> None:

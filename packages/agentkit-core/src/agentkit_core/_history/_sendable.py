@@ -54,7 +54,6 @@ from agentkit_core._item import (
 from agentkit_core._json import to_json
 from agentkit_core._part import Part, Text, ToolCall, ToolResult
 
-
 _ERROR: Final = FinishReason.ERROR
 
 

@@ -285,10 +285,7 @@ def _tell_of(draft: Draft, appended: tuple[Item, ...]) -> None:
 def stamp(items: Iterable[Item], now: int) -> tuple[Item, ...]:
     """Give items without a time this one, in milliseconds since the Unix epoch."""
     return tuple(
-        [
-            item if item.created_at is not None else replace(item, created_at=now)
-            for item in items
-        ]
+        [item if item.created_at is not None else replace(item, created_at=now) for item in items]
     )
 
 

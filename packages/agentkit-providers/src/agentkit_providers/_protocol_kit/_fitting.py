@@ -8,12 +8,13 @@ The page `docs/fitting.md` is written from these tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agentkit_core import JsonValue, MetadataMap, ModelOptions, ModelRequest, ToolSpec
+from agentkit_core import Item, JsonValue, MetadataMap, ModelOptions, ModelRequest, ToolSpec
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 
 
 class Draft:
@@ -21,17 +22,23 @@ class Draft:
 
     Args:
         request: The request as the caller made it; it is not changed.
+        history: The sendable items of the request.
+        kept: What was worked out for earlier requests.
 
     Attributes:
         request: The request as it will be written.
+        history: The sendable items.
+        kept: What was worked out for earlier requests, of their tools for example.
         instructions: Texts for the model that the caller did not write, such as the schema of an
             answer whose format cannot be sent. They follow the first instructions.
         dropped: The names of options that are left out.
         changes: Other changes, in the form of `agentkit_core.provider.RequestChange`.
     """
 
-    def __init__(self, request: ModelRequest) -> None:
+    def __init__(self, request: ModelRequest, history: Sequence[Item], kept: KeptFacts) -> None:
         self.request = request
+        self.history = history
+        self.kept = kept
         self.instructions: list[str] = []
         self.dropped: list[str] = []
         self.changes: list[dict[str, JsonValue]] = []
@@ -78,18 +85,26 @@ class Rule(NamedTuple):
     apply: Callable[[Draft, Any], None]
 
 
-def fit(request: ModelRequest, traits: Any, rules: Iterable[Rule]) -> Draft:
+def fit(
+    request: ModelRequest,
+    history: Sequence[Item],
+    kept: KeptFacts,
+    traits: Any,
+    rules: Iterable[Rule],
+) -> Draft:
     """Apply a protocol's rules in their order.
 
     Args:
         request: The request.
+        history: The sendable items of the request.
+        kept: What was worked out for earlier requests of the projection.
         traits: What the model takes; the type is the protocol's own.
         rules: The protocol's table.
 
     Raises:
         UnsupportedContent: The request requires something that the model cannot be asked for.
     """
-    draft = Draft(request)
+    draft = Draft(request, history, kept)
     for rule in rules:
         rule.apply(draft, traits)
     return draft

@@ -6,8 +6,10 @@ once. Every protocol's encoder owns one of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -21,10 +23,13 @@ class EncodedItem(Struct, frozen=True):
     Attributes:
         data: The item's JSON values, joined by commas; empty where nothing of the item is sent.
         is_final: False where items that follow may yet change what is written of this one.
+        is_notable: Whether it matters for more of a request than its own place, as instructions at
+            the top do. `IncrementalHistory.notable` finds such items without a search.
     """
 
     data: bytes
     is_final: bool = True
+    is_notable: bool = False
 
 
 E = TypeVar("E", bound=EncodedItem)
@@ -41,6 +46,9 @@ class IncrementalHistory(Generic[E]):
         self._settings: Hashable = None
         self.encoded: list[E] = []
         """What was encoded, for each of the sendable items from the first on."""
+        self.notable: list[int] = []
+        """The indices of what is notable among `encoded`, in ascending order."""
+        self._data: list[bytes] = []
 
     def update(self, items: Sequence[Item], target: Target) -> Sequence[Item]:
         """Make a request's items sendable, and forget what was encoded of those that changed.
@@ -54,9 +62,8 @@ class IncrementalHistory(Generic[E]):
         """
         if self._sendable is None or self._sendable.target != target:
             self._sendable = SendableHistory(target)
-            self.encoded.clear()
-        unchanged = self._sendable.update(items)
-        del self.encoded[unchanged:]
+            self._forget_from(0)
+        self._forget_from(self._sendable.update(items))
         return self._sendable.items
 
     def set_settings(self, settings: Hashable) -> None:
@@ -67,7 +74,7 @@ class IncrementalHistory(Generic[E]):
         """
         if settings != self._settings:
             self._settings = settings
-            self.encoded.clear()
+            self._forget_from(0)
 
     def encode(self, items: Sequence[Item], encode_item: EncodeItem[E]) -> list[E]:
         """Encode the items that are new since the last request.
@@ -82,7 +89,79 @@ class IncrementalHistory(Generic[E]):
         """
         encoded = self.encoded
         while encoded and not encoded[-1].is_final:
-            encoded.pop()
+            self._forget_from(len(encoded) - 1)
         for at in range(len(encoded), len(items)):
-            encoded.append(encode_item(items, at))
+            item = encode_item(items, at)
+            encoded.append(item)
+            if item.is_notable:
+                self.notable.append(at)
+            self._keep(item)
         return encoded
+
+    def data(self) -> list[bytes]:
+        """Return what is written of the items, those without anything left out; a new list."""
+        return list(filter(None, self._data))
+
+    def _keep(self, item: E) -> None:
+        """Take what was encoded of the next item."""
+        self._data.append(item.data)
+
+    def _forget_from(self, count: int) -> None:
+        """Forget what was encoded from an index on."""
+        if count >= len(self.encoded):
+            return
+        del self.encoded[count:], self._data[count:]
+        while self.notable and self.notable[-1] >= count:
+            self.notable.pop()
+
+
+class GroupedHistory(IncrementalHistory[E]):
+    """A history in which neighbours of one group are written as one message.
+
+    Args:
+        group: The name of the attribute of the encoded items that says to which group one belongs.
+        starts: How a message of each group starts, up to its first item. What belongs to another
+            group, or is empty, is not among the messages.
+    """
+
+    def __init__(self, group: str, starts: Mapping[Any, bytes]) -> None:
+        super().__init__()
+        self._group_of = attrgetter(group)
+        self._starts = starts
+        self._before: list[bytes] = []  # what stands before the data of each item
+        self._open: list[Any] = []  # the group of the message that is open after each item
+
+    def messages(self, replaced: Iterable[tuple[int, bytes]] = ()) -> Iterable[bytes]:
+        """Return the messages in pieces, to be joined without a separator.
+
+        Args:
+            replaced: Indices of items, each with what is written instead of the item's data.
+        """
+        data = self._data
+        for at, other in replaced:
+            if data is self._data:
+                data = data.copy()
+            if data[at]:
+                data[at] = other
+        pieces = chain.from_iterable(zip(self._before, data, strict=True))
+        return chain(pieces, (b"]}",)) if self._open and self._open[-1] is not None else pieces
+
+    def _keep(self, item: E) -> None:
+        open_group = self._open[-1] if self._open else None
+        before, data, group = b"", item.data, self._group_of(item)
+        if not data:
+            pass
+        elif group is open_group:
+            before = b","
+        elif (start := self._starts.get(group)) is None:
+            data = b""
+        else:
+            before = start if open_group is None else b"]}," + start
+            open_group = group
+        self._data.append(data)
+        self._before.append(before)
+        self._open.append(open_group)
+
+    def _forget_from(self, count: int) -> None:
+        super()._forget_from(count)
+        del self._before[count:], self._open[count:]

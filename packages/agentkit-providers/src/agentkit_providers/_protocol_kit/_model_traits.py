@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 
-from agentkit_core import Item
 from agentkit_core.provider import Target
 
 
@@ -40,12 +38,10 @@ class ModelTraits(Struct, frozen=True, kw_only=True):
         strict_answers: Whether an answer may have to follow a schema exactly.
         json_with_tools: Whether a request may have tools and a response format in JSON.
         caches: Whether the vendor has a field or a mark for caching.
-        history: The sendable items.
-        target: What the items were made sendable for.
+        target: What the model can be sent.
     """
 
     target: Target
-    history: Sequence[Item] = ()
 
     sampling: bool = True
     max_temperature: float = 2.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Final
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, JsonValue, ModelRequest, ToolCall, to_json
+from agentkit_core import Item, JsonValue, ModelRequest, ToolCall, ToolSpec, to_json
 from agentkit_core.provider import (
     AppendText,
     BeginPart,
@@ -46,9 +47,12 @@ class NamingEncoder:
         self._names_of = names_of
         self._changes_key = changes_key
         self._names: WireNames | None = None
-        self._items: dict[int, tuple[Item, Item]] = {}
-        """By the identity of an item: the item and how it was renamed. An equal item would do, but
-        encoders keep what they wrote of the same one."""
+        self._items: list[Item] = []
+        """The items of the last request; and below, the same items as they were sent. Equal ones
+        would do, but encoders keep what they wrote of the same ones."""
+        self._sent: list[Item] = []
+        self._tools: tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]] = ((), ())
+        """The tools of the last request, and as they were sent."""
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
@@ -60,21 +64,24 @@ class NamingEncoder:
         if names is None:
             return self._encoder.encode(request)
         if names != self._names:
-            self._names, self._items = names, {}
-        items = [self._renamed(item, names) for item in request.items]
-        wire = self._encoder.encode(names.request(request, items))
+            self._names, self._tools = names, ((), ())
+            self._items.clear()
+        if self._tools[0] is not request.tools:
+            self._tools = request.tools, names.specs(request.tools)
+        sent = names.request(request, self._renamed(request.items, names), self._tools[1])
+        wire = self._encoder.encode(sent)
         noted = wire.metadata.get(self._changes_key)
         changes: list[JsonValue] = [*names.notes(), *(noted if isinstance(noted, list) else ())]
         return replace(wire, metadata={**wire.metadata, self._changes_key: changes})
 
-    def _renamed(self, item: Item, names: WireNames) -> Item:
-        known = self._items.get(id(item))
-        if known is None:
-            sent = names.item(item)
-            if sent is item:
-                return item
-            known = self._items[id(item)] = item, sent
-        return known[1]
+    def _renamed(self, items: Sequence[Item], names: WireNames) -> Sequence[Item]:
+        known = self._items
+        if len(known) > len(items) or not all(map(is_, known, items)):
+            known.clear()
+        new = items[len(known) :]
+        self._sent = [*self._sent[: len(known)], *map(names.item, new)]
+        known += new
+        return self._sent
 
 
 class NamingDecoder:

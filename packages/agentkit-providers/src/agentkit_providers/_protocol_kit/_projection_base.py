@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from operator import is_
 from typing import Any, ClassVar, Generic, TypeVar
 
-from agentkit_core import MetadataMap, ModelRequest, ProviderFailure, ToolSpec
+from agentkit_core import MetadataMap, ModelRequest, ProviderFailure
 from agentkit_core.provider import (
     IdRule,
     RequestEncoder,
@@ -15,6 +14,7 @@ from agentkit_core.provider import (
     Target,
     WireRequest,
 )
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._naming import NamingDecoder, NamingEncoder
 from agentkit_providers._protocol_kit._wire_names import WireNames, wire_names
 from agentkit_providers.failures._classify import classify_http
@@ -30,7 +30,7 @@ class VendorProjection(ABC, Generic[Q]):
         quirks: How the vendor differs from the protocol's defaults.
     """
 
-    __slots__ = ("__weakref__", "_last_names", "provider", "quirks")
+    __slots__ = ("__weakref__", "_kept", "provider", "quirks")
 
     api: ClassVar[str]
     """The protocol's name."""
@@ -40,8 +40,7 @@ class VendorProjection(ABC, Generic[Q]):
     def __init__(self, provider: str, quirks: Q) -> None:
         self.provider = provider
         self.quirks = quirks
-        # Of the last request: its model, its tools, and how they are named.
-        self._last_names: tuple[str, tuple[ToolSpec, ...], WireNames | None] = ("", (), None)
+        self._kept = KeptFacts()
 
     @abstractmethod
     def target(self, model: str) -> Target:
@@ -68,20 +67,16 @@ class VendorProjection(ABC, Generic[Q]):
         names = self._wire_names(request)
         if names is None:
             return self._decoder(request)
-        return NamingDecoder(self._decoder(names.request(request, request.items)), names)
+        sent = names.request(request, request.items, names.specs(request.tools))
+        return NamingDecoder(self._decoder(sent), names)
 
     def _wire_names(self, request: ModelRequest) -> WireNames | None:
-        model, tools = request.model, request.tools
-        last_model, last_tools, names = self._last_names
-        if (
-            model == last_model
-            and len(tools) == len(last_tools)
-            and all(map(is_, tools, last_tools))
-        ):
-            return names
-        names = wire_names(tools, self.tool_names, self.argument_names(model))
-        self._last_names = model, tuple(tools), names
-        return names
+        model, tools = request.model, tuple(request.tools)
+        return self._kept.of(
+            tools,
+            ("names", model),
+            lambda: wire_names(tools, self.tool_names, self.argument_names(model)),
+        )
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         """Write a request; see `agentkit_core.provider.Projection`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache, partial
+from operator import is_
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from agentkit_core import (
 )
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._fitting import Draft
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._model_traits import ModelTraits
 from agentkit_providers._protocol_kit._schema_dialects import strict_or_same
 from agentkit_providers._protocol_kit._tool_schemas import NotAnObject, object_schema
@@ -27,29 +29,57 @@ StrictForm = Callable[[Mapping[str, JsonValue]], Mapping[str, JsonValue] | None]
 """Writes a schema in a vendor's strict dialect; None where it has no such form."""
 
 
+class _Fitted(NamedTuple):
+    """The tools of a request as they can be sent.
+
+    Attributes:
+        tools: The tools; the same object where nothing changed.
+        notes: Tools that are left out or changed, and why.
+    """
+
+    tools: tuple[ToolSpec, ...]
+    notes: tuple[tuple[ToolSpec, str], ...] = ()
+
+
 def fit_tool_schemas(draft: Draft, traits: ModelTraits) -> None:
     """Write the schemas of tools as objects; leave out tools of which that is not possible.
 
     Raises:
         UnsupportedContent: The request requires a call of a tool that has to be left out.
     """
-    tools: list[ToolSpec] = []
-    changed = False
-    for tool in draft.request.tools:
-        try:
-            schema: Any = object_schema(tool.input_schema)
-        except (NotAnObject, RecursionError) as error:
-            changed = True
-            _leave_out(draft, tool, str(error), traits.target)
-            continue
-        if traits.typed_schemas:
-            schema = typed_schema(schema)
-        if schema is not tool.input_schema:
-            changed = True
-            tool = replace(tool, input_schema=schema)
-        tools.append(tool)
-    if changed:
-        draft.set_tools(tools)
+    # A list could change, so it is not known again.
+    tools, kept = tuple(draft.request.tools), draft.kept
+    dialect = ("object", traits.typed_schemas)
+    fitted = kept.of(tools, dialect, lambda: _as_objects(tools, traits, kept))
+    for tool, reason in fitted.notes:
+        _leave_out(draft, tool, reason, traits.target)
+    if fitted.tools is not tools:
+        draft.set_tools(fitted.tools)
+
+
+def _as_objects(tools: tuple[ToolSpec, ...], traits: ModelTraits, kept: KeptFacts) -> _Fitted:
+    typed = traits.typed_schemas
+    fitted: list[ToolSpec] = []
+    left_out: list[tuple[ToolSpec, str]] = []
+    for tool in tools:
+        made = kept.of(tool, ("object", typed), partial(_as_object, tool, typed=typed))
+        if isinstance(made, str):
+            left_out.append((tool, made))
+        else:
+            fitted.append(made)
+    same = len(fitted) == len(tools) and all(map(is_, fitted, tools))
+    return _Fitted(tools if same else tuple(fitted), tuple(left_out))
+
+
+def _as_object(tool: ToolSpec, *, typed: bool) -> ToolSpec | str:
+    """Write a tool's schema as an object's; the reason where that is not possible."""
+    try:
+        schema: Any = object_schema(tool.input_schema)
+    except (NotAnObject, RecursionError) as error:
+        return str(error)
+    if typed:
+        schema = typed_schema(schema)
+    return tool if schema is tool.input_schema else replace(tool, input_schema=schema)
 
 
 def _leave_out(draft: Draft, tool: ToolSpec, reason: str, target: Target) -> None:
@@ -65,32 +95,46 @@ def _leave_out(draft: Draft, tool: ToolSpec, reason: str, target: Target) -> Non
 
 def fit_strict_tools(draft: Draft, traits: ModelTraits) -> None:
     """Write strict tools in OpenAI's strict dialect, or send them without `strict`."""
-    fit_strictness(draft, strict_or_same if traits.strict_tools else None)
+    if traits.strict_tools:
+        fit_strictness(draft, "strict", strict_or_same)
+    else:
+        fit_strictness(draft, "not strict", None)
 
 
-def fit_strictness(draft: Draft, form: StrictForm | None) -> None:
+def fit_strictness(draft: Draft, dialect: Hashable, form: StrictForm | None) -> None:
     """Write strict tools in a strict dialect, or send them without `strict`, and note that.
 
     Args:
         draft: The draft.
+        dialect: The dialect's name, with everything else that the form of a schema depends on.
         form: Writes a schema in the dialect; None where the vendor has no strict tools.
     """
-    if not any(tool.strict for tool in draft.request.tools):
-        return
-    tools: list[ToolSpec] = []
-    for tool in draft.request.tools:
+    tools = tuple(draft.request.tools)
+    fitted = draft.kept.of(tools, dialect, lambda: _as_strict(tools, form))
+    for tool, reason in fitted.notes:
+        draft.note(f"strict of the tool {tool.name!r}", True, None, reason)
+    if fitted.tools is not tools:
+        draft.set_tools(fitted.tools)
+
+
+def _as_strict(tools: tuple[ToolSpec, ...], form: StrictForm | None) -> _Fitted:
+    if not any(tool.strict for tool in tools):
+        return _Fitted(tools)
+    fitted: list[ToolSpec] = []
+    changed: list[tuple[ToolSpec, str]] = []
+    for tool in tools:
         if tool.strict:
             schema = None if form is None else form(tool.input_schema)
             if schema is None:
                 reason = "the vendor has no strict tools"
                 if form is not None:
                     reason = "its schema is open, or has what strict mode does not have"
-                draft.note(f"strict of the tool {tool.name!r}", True, None, reason)
+                changed.append((tool, reason))
                 tool = replace(tool, strict=None)
             elif schema != tool.input_schema:
                 tool = replace(tool, input_schema=dict(schema))
-        tools.append(tool)
-    draft.set_tools(tools)
+        fitted.append(tool)
+    return _Fitted(tuple(fitted), tuple(changed))
 
 
 def fit_tools_of_history(draft: Draft, traits: ModelTraits) -> None:
@@ -100,7 +144,7 @@ def fit_tools_of_history(draft: Draft, traits: ModelTraits) -> None:
         return
     if "tools" in options.extra.get(traits.target.api, {}):
         return
-    names = dict.fromkeys(call.name for item in traits.history for call in item.tool_calls)
+    names = dict.fromkeys(call.name for item in draft.history for call in item.tool_calls)
     if names:
         draft.set_tools(map(_placeholder, names))
         draft.set_options(tool_choice=ToolChoiceMode.NONE, parallel_tool_calls=None)

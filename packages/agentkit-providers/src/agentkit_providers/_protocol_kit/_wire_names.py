@@ -52,18 +52,24 @@ class WireNames(Struct, frozen=True):
     tools: Names
     arguments: Mapping[str, Names]
 
-    def request(self, request: ModelRequest, items: Sequence[Item]) -> ModelRequest:
+    def request(
+        self, request: ModelRequest, items: Sequence[Item], tools: tuple[ToolSpec, ...]
+    ) -> ModelRequest:
         """Return a request with the names for the vendor.
 
         Args:
             request: The request.
             items: Its items, renamed.
+            tools: Its tools, renamed.
         """
         options, choice = request.options, request.options.tool_choice
         if isinstance(choice, NamedTool) and choice.name in self.tools:
             options = replace(options, tool_choice=NamedTool(self.tools[choice.name]))
-        tools = tuple(map(self._spec, request.tools))
         return replace(request, items=items, tools=tools, options=options)
+
+    def specs(self, tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """Return tools with the names for the vendor."""
+        return tuple(map(self._spec, tools))
 
     def item(self, item: Item) -> Item:
         """Return an item with the names for the vendor; the same item where none is renamed."""

@@ -83,6 +83,7 @@ def find_marks(
     encoded: Sequence[EncodedBlocks],
     *,
     has_tools: bool,
+    instructions: Sequence[int],
     own_marks: int = 0,
 ) -> Marks:
     """Find where a request is marked.
@@ -99,6 +100,7 @@ def find_marks(
         target: What the request's items were made sendable for.
         encoded: The sendable items as blocks.
         has_tools: Whether the request offers a tool that can be marked.
+        instructions: The indices of the instructions among `encoded`, in ascending order.
         own_marks: How many marks the caller has put into blocks, tools and fields.
 
     Raises:
@@ -121,23 +123,26 @@ def find_marks(
         return _marks_of(
             cache, cache.marks, field, request, target, encoded, has_tools=has_tools, most=most
         )
-    spots = _default_spots(encoded)
+    spots = _default_spots(encoded, instructions)
     if required and not (spots or has_tools or own_marks):
         raise unsupported_mark("a cached prefix of what cannot be cached", API)
     tools = has_tools and len(spots) < most
     return Marks(field, tools, frozenset(spots[-most:] if most else ()))
 
 
-def _default_spots(encoded: Sequence[EncodedBlocks]) -> list[Spot]:
+def _default_spots(encoded: Sequence[EncodedBlocks], instructions: Sequence[int]) -> list[Spot]:
     spots: list[Spot] = []
-    for place in (Place.SYSTEM, Place.USER):
-        for at in range(len(encoded) - 1, -1, -1):
-            if encoded[at].place is place and encoded[at].blocks:
-                spot = _markable(Spot(at, len(encoded[at].blocks) - 1), encoded, exact=False)
-                if place is Place.USER and spot is not None:
-                    spots += _end_of_last_request(at, encoded)
-                spots += [] if spot is None else [spot]
-                break
+    for at in reversed(instructions):
+        if encoded[at].blocks:
+            spot = _markable(Spot(at, len(encoded[at].blocks) - 1), encoded, exact=False)
+            spots += [] if spot is None else [spot]
+            break
+    for at in range(len(encoded) - 1, -1, -1):
+        if encoded[at].place is Place.USER and encoded[at].blocks:
+            spot = _markable(Spot(at, len(encoded[at].blocks) - 1), encoded, exact=False)
+            if spot is not None:
+                spots += [*_end_of_last_request(at, encoded), spot]
+            break
     return list(dict.fromkeys(spots))
 
 

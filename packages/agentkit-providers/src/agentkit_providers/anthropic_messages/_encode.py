@@ -8,7 +8,7 @@ shorter one, since providers cache by prefix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -21,8 +21,9 @@ from agentkit_providers._protocol_kit._continuation import (
     without_trailing_space,
 )
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
-from agentkit_providers._protocol_kit._incremental_history import IncrementalHistory
+from agentkit_providers._protocol_kit._incremental_history import GroupedHistory
 from agentkit_providers._protocol_kit._instructions import with_instructions
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._turns import open_turn
 from agentkit_providers.anthropic_messages._betas import betas_of
 from agentkit_providers.anthropic_messages._cache_marks import Marks, find_marks
@@ -50,12 +51,14 @@ class AnthropicMessagesEncoder:
     Args:
         target_of: Says what a model can be sent.
         quirks: How the vendor differs from Anthropic.
+        kept: What was worked out for earlier requests of the projection.
     """
 
-    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks) -> None:
+    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
-        self._history = IncrementalHistory[EncodedBlocks]()
+        self._kept = kept
+        self._history = GroupedHistory[EncodedBlocks]("place", _MESSAGE_START)
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
@@ -64,10 +67,10 @@ class AnthropicMessagesEncoder:
             UnsupportedContent: The request requires something that the vendor cannot do.
         """
         quirks = self._quirks
-        target = self._target_of(request.model)
+        traits = self._traits_of(request.model)
+        target = traits.target
         items = self._history.update(request.items, target)
-        traits = traits_of(quirks, items, target)
-        draft = fit(request, traits, RULES)
+        draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
             items = self._history.update(draft.request.items, target)
@@ -76,6 +79,7 @@ class AnthropicMessagesEncoder:
         items, settings = _fit_end(draft, items, options, traits)
         self._history.set_settings(settings)
         encoded = self._history.encode(items, self._encode_item)
+        notable = self._history.notable
         tools = options.tools
         last = options.last_cacheable_tool
         marks = find_marks(
@@ -84,18 +88,19 @@ class AnthropicMessagesEncoder:
             target,
             encoded,
             has_tools=last is not None,
-            own_marks=_own_marks(options, encoded),
+            instructions=[at for at in notable if encoded[at].place is Place.SYSTEM],
+            own_marks=_own_marks(options) + sum(encoded[at].own_marks for at in notable),
         )
         if marks.tools and last is not None and not is_marked(tools[last]):
             tools = [*tools[:last], with_field(tools[last], marks.field), *tools[last + 1 :]]
-        betas = betas_of(options, quirks, uploads=any(blocks.uploads for blocks in encoded))
+        betas = betas_of(options, quirks, uploads=any(encoded[at].uploads for at in notable))
         pieces = [to_json(options.body)[:-1]]
         if tools:
             pieces += (b',"tools":[', b",".join(tools), b"]")
-        if "system" not in options.body and (system := _system(encoded, marks)):
+        if "system" not in options.body and (system := _system(encoded, notable, marks)):
             pieces += (b',"system":[', system, b"]")
         if "messages" not in options.body:
-            pieces += (b',"messages":[', *_messages(encoded, marks), b"]")
+            pieces += (b',"messages":[', *self._messages(marks), b"]")
         return WireRequest(
             path=_path(request, quirks),
             body=b"".join((*pieces, b"}")),
@@ -105,17 +110,26 @@ class AnthropicMessagesEncoder:
             ),
         )
 
+    def _traits_of(self, model: str) -> MessagesTraits:
+        quirks = self._quirks
+        return self._kept.of_model(model, quirks, lambda: traits_of(quirks, self._target_of(model)))
+
     def _encode_item(self, items: Sequence[Item], at: int) -> EncodedBlocks:
         return encode_item(items, at, is_known=self._is_known)
 
     def _is_known(self, use_id: str) -> bool:
-        return any(use_id in blocks.uses for blocks in self._history.encoded)
+        history = self._history
+        return any(use_id in history.encoded[at].uses for at in history.notable)
+
+    def _messages(self, marks: Marks) -> Iterable[bytes]:
+        encoded = self._history.encoded
+        marked = {spot.item for spot in marks.spots}
+        return self._history.messages((at, marks.apply(at, encoded[at])) for at in marked)
 
 
-def _own_marks(options: MessagesOptions, encoded: Sequence[EncodedBlocks]) -> int:
-    """Count the marks that the caller has put into tools, blocks and fields."""
-    pieces = (*options.tools, *(block for item in encoded for block in item.blocks))
-    return sum(map(is_marked, pieces)) + ("cache_control" in options.body)
+def _own_marks(options: MessagesOptions) -> int:
+    """Count the marks that the caller has put into tools and fields."""
+    return sum(map(is_marked, options.tools)) + ("cache_control" in options.body)
 
 
 def _fit_end(
@@ -128,10 +142,9 @@ def _fit_end(
         there on is left out, else None.
     """
     stripped_from: int | None = None
-    turn = open_turn(items)
     if ends_with_words(items):
         items = _continued(draft, items, options, traits)
-    elif turn is not None and options.thinking_is_off:
+    elif options.thinking_is_off and (turn := open_turn(items)) is not None:
         without = [without_reasoning(items[at]) for at in turn]
         if any(new is not items[at] for new, at in zip(without, turn, strict=True)):
             stripped_from = turn.start
@@ -156,30 +169,12 @@ def _continued(
     return [*items, GO_ON]
 
 
-def _system(encoded: Sequence[EncodedBlocks], marks: Marks) -> bytes:
+def _system(encoded: Sequence[EncodedBlocks], notable: Sequence[int], marks: Marks) -> bytes:
     return b",".join(
-        marks.apply(at, blocks)
-        for at, blocks in enumerate(encoded)
-        if blocks.place is Place.SYSTEM and blocks.blocks
+        marks.apply(at, encoded[at])
+        for at in notable
+        if encoded[at].place is Place.SYSTEM and encoded[at].blocks
     )
-
-
-def _messages(encoded: Sequence[EncodedBlocks], marks: Marks) -> list[bytes]:
-    pieces: list[bytes] = []
-    role: Place | None = None
-    for at, blocks in enumerate(encoded):
-        if blocks.place is Place.SYSTEM or not blocks.blocks:
-            continue
-        if blocks.place is role:
-            pieces.append(b",")
-        else:
-            pieces.append(b"" if role is None else b"]},")
-            pieces.append(_MESSAGE_START[blocks.place])
-            role = blocks.place
-        pieces.append(marks.apply(at, blocks))
-    if role is not None:
-        pieces.append(b"]}")
-    return pieces
 
 
 def _path(request: ModelRequest, quirks: Quirks) -> str:

@@ -30,7 +30,7 @@ from agentkit_core import (
     to_json,
 )
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem
-from agentkit_providers._protocol_kit._plain_text import plain_text
+from agentkit_providers._protocol_kit._plain_text import ASSISTANT, USER, only_text, plain_text
 from agentkit_providers._protocol_kit._readable_media import readable_item
 from agentkit_providers.anthropic_messages._media import file_block, is_uploaded, media_block
 from agentkit_providers.anthropic_messages._metadata_keys import (
@@ -63,6 +63,10 @@ class Place(Enum):
     ASSISTANT = "assistant"
 
 
+_USER: Final = Place.USER
+_ASSISTANT: Final = Place.ASSISTANT
+
+
 class EncodedBlocks(EncodedItem, frozen=True, kw_only=True):
     """One item as blocks.
 
@@ -70,16 +74,19 @@ class EncodedBlocks(EncodedItem, frozen=True, kw_only=True):
         data: The blocks, joined by commas.
         is_final: False where a tool that the vendor runs has no result yet, so that the next item
             decides whether the tool's call is sent.
+        is_notable: Whether it has instructions, uses, uploads or marks.
         place: Where the blocks go.
         blocks: The blocks in order; empty where nothing of the item is sent.
         uses: Ids of the tools that the vendor runs, as the blocks name them.
         uploads: Whether a block refers to an uploaded file.
+        own_marks: How many cache marks the caller has put into the blocks.
     """
 
     place: Place
     blocks: tuple[bytes, ...]
     uses: frozenset[str] = frozenset()
     uploads: bool = False
+    own_marks: int = 0
 
 
 def encode_item(
@@ -94,9 +101,14 @@ def encode_item(
             calls are left out, since the vendor refuses them.
     """
     item = items[at]
-    if item.kind is not ItemKind.ASSISTANT:
+    kind, text = item.kind, only_text(item)
+    if text is not None and (kind is USER or kind is ASSISTANT):
+        # Most items are one text, and need none of what follows.
+        block = b'{"type":"text","text":%b}' % to_json(text)
+        return EncodedBlocks(block, place=_USER if kind is USER else _ASSISTANT, blocks=(block,))
+    if kind is not ASSISTANT:
         item = readable_item(item)
-    match item.kind:
+    match kind:
         case ItemKind.SYSTEM:
             return _encode_blocks(Place.SYSTEM, _instructions(item.parts))
         case ItemKind.ASSISTANT:
@@ -122,8 +134,25 @@ def is_marked(json: bytes) -> bool:
     return b'"cache_control":{' in json
 
 
-def _encode_blocks(place: Place, blocks: Sequence[bytes], uploads: bool = False) -> EncodedBlocks:
-    return EncodedBlocks(b",".join(blocks), place=place, blocks=tuple(blocks), uploads=uploads)
+def _encode_blocks(
+    place: Place,
+    blocks: Sequence[bytes],
+    uploads: bool = False,
+    *,
+    is_final: bool = True,
+    uses: frozenset[str] = frozenset(),
+) -> EncodedBlocks:
+    own_marks = sum(map(is_marked, blocks))
+    return EncodedBlocks(
+        b",".join(blocks),
+        is_final,
+        is_notable=bool(place is Place.SYSTEM or uses or uploads or own_marks),
+        place=place,
+        blocks=tuple(blocks),
+        uses=uses,
+        uploads=uploads,
+        own_marks=own_marks,
+    )
 
 
 def _instructions(parts: Iterable[Part]) -> list[bytes]:
@@ -154,13 +183,7 @@ def _assistant(
         block = _assistant_block(part)
         if block is not None:
             blocks.append(block)
-    return EncodedBlocks(
-        b",".join(blocks),
-        not waits,
-        place=Place.ASSISTANT,
-        blocks=tuple(blocks),
-        uses=frozenset(uses),
-    )
+    return _encode_blocks(Place.ASSISTANT, blocks, is_final=not waits, uses=frozenset(uses))
 
 
 def _may_continue(item: Item, following: Item | None) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from agentkit_core import Item, JsonSchemaFormat, ThinkingLevel
+from agentkit_core import JsonSchemaFormat, ThinkingLevel
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._answer_formats import ask_in_words
 from agentkit_providers._protocol_kit._closed_schemas import Size, closed_schema
@@ -49,13 +48,12 @@ class MessagesTraits(ModelTraits, frozen=True, kw_only=True):
         return style is ThinkingStyle.BUDGET
 
 
-def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> MessagesTraits:
+def traits_of(quirks: Quirks, target: Target) -> MessagesTraits:
     """Read from a vendor's quirks and the model's name what the model takes."""
     of_name = traits_of_name(target.model)
     structured = of_name.structured_output
     return MessagesTraits(
         target=target,
-        history=history,
         parallel_calls=quirks.parallel_tools,
         max_output_tokens=quirks.max_output_tokens or of_name.max_output_tokens,
         strict_tools=quirks.supports_strict_mode and structured,
@@ -71,8 +69,8 @@ def _fit_open_turn(draft: Draft, traits: MessagesTraits) -> None:
     asked = draft.options.thinking
     if asked is None or asked is ThinkingLevel.OFF or not traits.has_budget:
         return
-    turn = open_turn(traits.history)
-    if turn is not None and not thinks_from_its_start(turn, traits.history, traits.target):
+    turn = open_turn(draft.history)
+    if turn is not None and not thinks_from_its_start(turn, draft.history, traits.target):
         draft.set_options(thinking=ThinkingLevel.OFF)
         draft.note("thinking", asked.value, "off", "the open turn began without thinking")
 
@@ -102,7 +100,7 @@ def _fit_strict_schemas(draft: Draft, traits: MessagesTraits) -> None:
     form = (
         (lambda schema: closed_schema(schema, size, of_tool=True)) if traits.strict_tools else None
     )
-    fit_strictness(draft, form)
+    fit_strictness(draft, (traits.strict_tools, size.optional, size.unions), form)
 
 
 RULES: Final = (

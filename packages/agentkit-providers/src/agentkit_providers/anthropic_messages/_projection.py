@@ -69,7 +69,7 @@ class AnthropicMessages(VendorProjection[Quirks]):
         return CLAUDE_ARGUMENTS
 
     def _encoder(self) -> RequestEncoder:
-        return AnthropicMessagesEncoder(self.target, self.quirks)
+        return AnthropicMessagesEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return AnthropicMessagesDecoder(request, self.provider, self.quirks)

@@ -9,7 +9,7 @@ cache by prefix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -17,18 +17,21 @@ from agentkit_core import Item, ItemKind, ModelRequest, to_json
 from agentkit_core.provider import Target, WireRequest
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
-from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
+from agentkit_providers._protocol_kit._incremental_history import EncodedItem, GroupedHistory
 from agentkit_providers._protocol_kit._instructions import with_instructions
-from agentkit_providers.google_generate._encode_items import encode_item
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
+from agentkit_providers._protocol_kit._model_traits import ModelTraits
+from agentkit_providers._protocol_kit._plain_text import ASSISTANT, TOOL, USER, only_text
+from agentkit_providers.google_generate._encode_items import encode_item, vendor_call_ids
 from agentkit_providers.google_generate._encode_options import encode_options
 from agentkit_providers.google_generate._fitting import RULES, traits_of
 from agentkit_providers.google_generate._metadata_keys import CHANGES_KEY, DROPPED_KEY
 from agentkit_providers.google_generate._quirks import Quirks
 
-_ROLES: Final = {
-    ItemKind.USER: "user",
-    ItemKind.ASSISTANT: "model",
-    ItemKind.TOOL: "user",
+_CONTENT_START: Final = {
+    USER: b'{"role":"user","parts":[',
+    ASSISTANT: b'{"role":"model","parts":[',
+    TOOL: b'{"role":"user","parts":[',
 }
 
 
@@ -38,10 +41,35 @@ class EncodedParts(EncodedItem, frozen=True, kw_only=True):
     Attributes:
         data: The parts, joined by commas; empty where nothing of the item is sent.
         is_final: Always true in this protocol.
+        is_notable: Always false: instructions are at the front in this protocol.
         kind: The item's kind, which decides the role.
+        call_ids: The ids that the vendor gave to the item's calls, empty for those without one.
     """
 
     kind: ItemKind
+    call_ids: tuple[str, ...] = ()
+
+
+class ContentHistory(GroupedHistory[EncodedParts]):
+    """The history of one conversation as contents."""
+
+    def __init__(self) -> None:
+        super().__init__("kind", _CONTENT_START)
+        self.first_uses: dict[str, int] = {}
+        """Each id that the vendor gave to a call, and the index of the first item that has it."""
+
+    def _keep(self, item: EncodedParts) -> None:
+        super()._keep(item)
+        for call_id in item.call_ids:
+            self.first_uses.setdefault(call_id, len(self.encoded) - 1)
+
+    def _forget_from(self, count: int) -> None:
+        super()._forget_from(count)
+        while self.first_uses:
+            call_id, at = self.first_uses.popitem()
+            if at < count:
+                self.first_uses[call_id] = at
+                break
 
 
 class GoogleGenerateEncoder:
@@ -50,12 +78,14 @@ class GoogleGenerateEncoder:
     Args:
         target_of: Says what a model can be sent.
         quirks: How the endpoint or the model differs from Google's newest.
+        kept: What was worked out for earlier requests of the projection.
     """
 
-    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks) -> None:
+    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
-        self._history = IncrementalHistory[EncodedParts]()
+        self._kept = kept
+        self._history = ContentHistory()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
@@ -63,9 +93,10 @@ class GoogleGenerateEncoder:
         Raises:
             UnsupportedContent: The request requires something that the vendor cannot do.
         """
-        target = self._target_of(request.model)
+        traits = self._traits_of(request.model)
+        target = traits.target
         items = self._history.update(request.items, target)
-        draft = fit(request, traits_of(self._quirks, items, target), RULES)
+        draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
             items = self._history.update(draft.request.items, target)
@@ -74,16 +105,12 @@ class GoogleGenerateEncoder:
             items = [*items, GO_ON]
         request = draft.request
 
-        def encode(items: Sequence[Item], at: int) -> EncodedParts:
-            parts = encode_item(items, at, self._quirks, target=target)
-            return EncodedParts(to_json(parts)[1:-1], kind=items[at].kind)
-
-        encoded = self._history.encode(items, encode)
+        self._encode_items(items, target)
         options = encode_options(request, items, self._quirks)
         body = to_json(options.body)
         if "contents" not in options.body:
             start = body[:-1] + b"," * bool(options.body)
-            body = b"".join((start, b'"contents":[', b",".join(_contents(encoded)), b"]}"))
+            body = b"".join((start, b'"contents":[', *self._history.messages(), b"]}"))
         return WireRequest(
             path=_path(request.model, streamed=request.streamed),
             body=body,
@@ -93,26 +120,25 @@ class GoogleGenerateEncoder:
             ),
         )
 
+    def _traits_of(self, model: str) -> ModelTraits:
+        quirks = self._quirks
+        return self._kept.of_model(model, quirks, lambda: traits_of(quirks, self._target_of(model)))
 
-def _contents(encoded: Iterable[EncodedParts]) -> Iterator[bytes]:
-    """Join the parts of neighbours of one kind into contents."""
-    kind: ItemKind | None = None
-    group: list[bytes] = []
-    for item in encoded:
-        if item.kind is ItemKind.SYSTEM or not item.data:
-            continue
-        if group and item.kind is not kind:
-            yield _join_parts(kind, group)
-            group = []
-        kind = item.kind
-        group.append(item.data)
-    if group:
-        yield _join_parts(kind, group)
+    def _encode_items(self, items: Sequence[Item], target: Target) -> None:
+        quirks, first_uses = self._quirks, self._history.first_uses
 
+        def encode(items: Sequence[Item], at: int) -> EncodedParts:
+            item = items[at]
+            text = only_text(item)
+            if text is not None:
+                # Most items are one text, and need none of what follows.
+                return EncodedParts(b'{"text":%b}' % to_json(text), kind=item.kind)
+            parts = encode_item(items, at, quirks, target=target, first_uses=first_uses)
+            return EncodedParts(
+                to_json(parts)[1:-1], kind=item.kind, call_ids=vendor_call_ids(item)
+            )
 
-def _join_parts(kind: ItemKind | None, parts: Sequence[bytes]) -> bytes:
-    role = _ROLES[kind] if kind is not None else "user"
-    return b"".join((b'{"role":"', role.encode(), b'","parts":[', b",".join(parts), b"]}"))
+        self._history.encode(items, encode)
 
 
 def _path(model: str, *, streamed: bool) -> str:

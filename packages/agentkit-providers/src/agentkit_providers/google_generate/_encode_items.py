@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -30,6 +31,7 @@ from agentkit_core import (
 )
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._media_types import content_of, type_of
+from agentkit_providers._protocol_kit._plain_text import SYSTEM
 from agentkit_providers._protocol_kit._readable_media import MediaTraits, readable_item
 from agentkit_providers.google_generate import _wire_request as wire
 from agentkit_providers.google_generate._media import data_part, file_part, media_part
@@ -49,7 +51,12 @@ _MEDIA_FOLLOW: Final = "(see the attached media)"
 
 
 def encode_item(
-    items: Sequence[Item], at: int, quirks: Quirks, *, target: Target
+    items: Sequence[Item],
+    at: int,
+    quirks: Quirks,
+    *,
+    target: Target,
+    first_uses: Mapping[str, int],
 ) -> list[wire.AnyPart]:
     """Write one item.
 
@@ -58,6 +65,8 @@ def encode_item(
         at: Which one.
         quirks: How the endpoint or the model differs from Google's newest.
         target: What the items were made sendable for.
+        first_uses: Each id that the vendor gave to a call of an earlier item, and the index of the
+            first item that has it.
 
     Returns:
         Any number of parts; none for an item that is empty.
@@ -66,20 +75,21 @@ def encode_item(
     match item.kind:
         case ItemKind.TOOL:
             calls = {call.id: call for call in items[at - 1].tool_calls} if at else {}
-            ids = _call_ids(items, at - 1, quirks) if at else {}
+            ids = _call_ids(items, at - 1, quirks, first_uses) if at else {}
             return [
                 _function_response(result, calls.get(result.call_id), ids.get(result.call_id))
                 for result in item.tool_results
             ]
         case ItemKind.ASSISTANT:
-            return list(_assistant(item, _call_ids(items, at, quirks), quirks, target))
+            return list(_assistant(item, _call_ids(items, at, quirks, first_uses), quirks, target))
         case _:
             return list(_content(item.parts))
 
 
 def encode_instructions(items: Iterable[Item]) -> list[wire.Part]:
     """Write the instructions among sendable items; empty where there are none."""
-    instructions = (item for item in items if item.kind is ItemKind.SYSTEM)
+    # `sendable` puts them at the front for this vendor.
+    instructions = takewhile(lambda item: item.kind is SYSTEM, items)
     return [part for item in instructions for part in _content(item.parts)]
 
 
@@ -112,28 +122,36 @@ def _call(call: ToolCall, call_id: str | None, signature: str | None) -> wire.Pa
     return wire.Part(function_call=function, thought_signature=_signature(call) or signature)
 
 
-def _call_ids(items: Sequence[Item], at: int, quirks: Quirks) -> dict[ToolCallId, str | None]:
+def _call_ids(
+    items: Sequence[Item], at: int, quirks: Quirks, first_uses: Mapping[str, int]
+) -> dict[ToolCallId, str | None]:
     """The ids under which the calls of an item are sent; no two calls have the same.
 
     The vendor's id is sent where it gave one, our own only where quirks ask for it. Where the
     vendor gave one id to several calls, the first has it, and the others have their own.
     """
-    calls = items[at].tool_calls
     ids: dict[ToolCallId, str | None] = {}
-    earlier: set[str] = set()
-    if any(CALL_ID_KEY in call.metadata for call in calls):
-        earlier = {_vendors_id(call) or "" for item in items[:at] for call in item.tool_calls}
-    for call in calls:
+    sent_here = set[str]()
+
+    def is_taken(call_id: str) -> bool:
+        return call_id in sent_here or first_uses.get(call_id, at) < at
+
+    for call in items[at].tool_calls:
         vendors_id = _vendors_id(call)
         if vendors_id is None:
             ids[call.id] = call.id if quirks.call_ids else None
             continue
         sent: str = vendors_id
-        while sent in earlier:
-            sent = call.id if sent != call.id and call.id not in earlier else f"{sent}_"
-        earlier.add(sent)
+        while is_taken(sent):
+            sent = call.id if sent != call.id and not is_taken(call.id) else f"{sent}_"
+        sent_here.add(sent)
         ids[call.id] = sent
     return ids
+
+
+def vendor_call_ids(item: Item) -> tuple[str, ...]:
+    """Return the ids that the vendor gave to an item's calls, empty for those without one."""
+    return tuple(_vendors_id(call) or "" for call in item.tool_calls)
 
 
 def _vendors_id(call: ToolCall) -> str | None:

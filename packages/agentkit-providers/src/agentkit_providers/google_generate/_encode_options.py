@@ -99,7 +99,8 @@ def _generation_config(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
 
 def _tool_fields(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
     options = request.options
-    check_tool_choice(options.tool_choice, tool_names(request), API)
+    if options.tool_choice is not None:
+        check_tool_choice(options.tool_choice, tool_names(request), API)
     if not request.tools:
         return {}
     if options.parallel_tool_calls is False:

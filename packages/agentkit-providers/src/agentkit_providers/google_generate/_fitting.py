@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from agentkit_core import Item
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._answer_formats import fit_format_with_tools
 from agentkit_providers._protocol_kit._fitting import Rule
@@ -21,14 +19,13 @@ from agentkit_providers.google_generate._models import is_before_gemini_3
 from agentkit_providers.google_generate._quirks import Quirks
 
 
-def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ModelTraits:
+def traits_of(quirks: Quirks, target: Target) -> ModelTraits:
     """Read from an endpoint's quirks and the model's name what the model takes."""
     json_with_tools = quirks.json_with_tools
     if json_with_tools is None:
         json_with_tools = not is_before_gemini_3(target.model)
     return ModelTraits(
         target=target,
-        history=history,
         max_stop_sequences=5,
         max_output_tokens=quirks.max_output_tokens,
         strict_tools=False,

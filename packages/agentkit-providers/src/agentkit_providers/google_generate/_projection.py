@@ -66,7 +66,7 @@ class GoogleGenerate(VendorProjection[Quirks]):
         )
 
     def _encoder(self) -> RequestEncoder:
-        return GoogleGenerateEncoder(self.target, self.quirks)
+        return GoogleGenerateEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return GoogleGenerateDecoder(request, self.provider, self.quirks)

@@ -18,10 +18,12 @@ from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_word
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
 from agentkit_providers._protocol_kit._instructions import with_instructions
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
+from agentkit_providers._protocol_kit._plain_text import ASSISTANT, USER, only_text
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
 from agentkit_providers.openai_chat._encode_items import encode_item
 from agentkit_providers.openai_chat._encode_options import encode_options
-from agentkit_providers.openai_chat._fitting import RULES, traits_of
+from agentkit_providers.openai_chat._fitting import RULES, ChatTraits, traits_of
 from agentkit_providers.openai_chat._metadata_keys import CHANGES_KEY, DROPPED_KEY
 from agentkit_providers.openai_chat._quirks import Continuation, Quirks
 from agentkit_providers.openai_chat._thinking import fitted_level
@@ -36,11 +38,13 @@ class OpenAIChatEncoder:
     Args:
         target_of: Says what a model can be sent.
         quirks: How the vendor differs from OpenAI.
+        kept: What was worked out for earlier requests of the projection.
     """
 
-    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks) -> None:
+    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
+        self._kept = kept
         self._history = IncrementalHistory[EncodedItem]()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -50,9 +54,10 @@ class OpenAIChatEncoder:
             UnsupportedContent: The request requires something that the vendor cannot do.
         """
         quirks = self._quirks
-        target = self._target_of(request.model)
+        traits = self._traits_of(request.model)
+        target = traits.target
         items = self._history.update(request.items, target)
-        draft = fit(request, traits_of(quirks, items, target), RULES)
+        draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
             items = self._history.update(draft.request.items, target)
@@ -71,6 +76,10 @@ class OpenAIChatEncoder:
                 options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY
             ),
         )
+
+    def _traits_of(self, model: str) -> ChatTraits:
+        quirks = self._quirks
+        return self._kept.of_model(model, quirks, lambda: traits_of(quirks, self._target_of(model)))
 
     def _all_messages(
         self, draft: Draft, items: Sequence[Item], target: Target, *, thinking: bool
@@ -114,11 +123,24 @@ class OpenAIChatEncoder:
         return items[:-1], messages
 
     def _messages(self, items: Sequence[Item], *, thinking: bool) -> list[bytes]:
+        quirks = self._quirks
+        after_results = quirks.requires_assistant_after_tool_result
+        with_reasoning = thinking and quirks.requires_reasoning_content_on_assistant
+
         def encode(items: Sequence[Item], at: int) -> EncodedItem:
-            messages = encode_item(items, at, self._quirks, thinking=thinking)
+            item = items[at]
+            text = only_text(item)
+            if text is not None:
+                # Most items are one text, and need none of what follows.
+                if item.kind is USER and not after_results:
+                    return EncodedItem(b'{"role":"user","content":%b}' % to_json(text))
+                if item.kind is ASSISTANT and not with_reasoning:
+                    return EncodedItem(b'{"role":"assistant","content":%b}' % to_json(text))
+            messages = encode_item(items, at, quirks, thinking=thinking)
             return EncodedItem(_join(map(to_json, messages)))
 
-        return [encoded.data for encoded in self._history.encode(items, encode) if encoded.data]
+        self._history.encode(items, encode)
+        return self._history.data()
 
 
 def _thinks(draft: Draft, quirks: Quirks) -> bool:

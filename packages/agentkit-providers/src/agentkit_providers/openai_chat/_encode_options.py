@@ -98,7 +98,8 @@ def _response_format(wanted: ResponseFormat, quirks: Quirks) -> JsonObjectParam 
 
 def _tool_fields(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
     options = request.options
-    check_tool_choice(options.tool_choice, tool_names(request), API)
+    if options.tool_choice is not None:
+        check_tool_choice(options.tool_choice, tool_names(request), API)
     if not request.tools:
         return {}
     fields: dict[str, Any] = {"tools": _tools(request, quirks)}

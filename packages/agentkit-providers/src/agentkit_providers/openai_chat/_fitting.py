@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from agentkit_core import Item, ThinkingLevel
+from agentkit_core import ThinkingLevel
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._answer_formats import (
     fit_format_with_tools,
@@ -43,7 +42,7 @@ class ChatTraits(ModelTraits, frozen=True, kw_only=True):
     quirks: Quirks
 
 
-def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ChatTraits:
+def traits_of(quirks: Quirks, target: Target) -> ChatTraits:
     """Read from a vendor's quirks what the model takes."""
     level_map = quirks.thinking_level_map
     is_claude = claude_version(target.model) is not None
@@ -62,7 +61,6 @@ def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ChatTr
         strict_tools=quirks.supports_strict_mode,
         typed_schemas=quirks.typed_schemas,
         tools_of_history=quirks.tools_with_history,
-        history=history,
         target=target,
         json_with_tools=quirks.json_with_tools,
         caches=quirks.cache_key or quirks.cache_retention_24h or quirks.cache_control,
@@ -91,8 +89,8 @@ def _fit_open_turn(draft: Draft, traits: ChatTraits) -> None:
     asked = draft.options.thinking
     if asked is None or asked is ThinkingLevel.OFF or not has_thinking_budget(traits.target.model):
         return
-    turn = open_turn(traits.history)
-    if turn is None or thinks_from_its_start(turn, traits.history, traits.target):
+    turn = open_turn(draft.history)
+    if turn is None or thinks_from_its_start(turn, draft.history, traits.target):
         return
     draft.set_options(thinking=ThinkingLevel.OFF)
     draft.note("thinking", asked.value, "off", "the open turn began without thinking")

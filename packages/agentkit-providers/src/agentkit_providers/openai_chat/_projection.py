@@ -75,7 +75,7 @@ class OpenAIChat(VendorProjection[Quirks]):
         return None if claude_version(model) is None else CLAUDE_ARGUMENTS
 
     def _encoder(self) -> RequestEncoder:
-        return OpenAIChatEncoder(self.target, self.quirks)
+        return OpenAIChatEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return OpenAIChatDecoder(request, self.provider, self.quirks)

@@ -17,6 +17,9 @@ from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
+from agentkit_providers._protocol_kit._kept_facts import KeptFacts
+from agentkit_providers._protocol_kit._model_traits import ModelTraits
+from agentkit_providers._protocol_kit._plain_text import ASSISTANT, USER, only_text
 from agentkit_providers.openai_responses._cache_marks import mark_input
 from agentkit_providers.openai_responses._encode_items import encode_item
 from agentkit_providers.openai_responses._encode_options import (
@@ -27,7 +30,7 @@ from agentkit_providers.openai_responses._encode_options import (
 from agentkit_providers.openai_responses._fitting import RULES, traits_of
 from agentkit_providers.openai_responses._metadata_keys import CHANGES_KEY, DROPPED_KEY
 from agentkit_providers.openai_responses._quirks import Quirks
-from agentkit_providers.openai_responses._replay import may_yet_be_answered
+from agentkit_providers.openai_responses._replay import first_open
 
 PATH: Final = "/responses"
 
@@ -38,11 +41,13 @@ class OpenAIResponsesEncoder:
     Args:
         target_of: Says what a model can be sent.
         quirks: How the vendor differs from OpenAI.
+        kept: What was worked out for earlier requests of the projection.
     """
 
-    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks) -> None:
+    def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
+        self._kept = kept
         self._history = IncrementalHistory[EncodedItem]()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -52,11 +57,12 @@ class OpenAIResponsesEncoder:
             UnsupportedContent: The request requires something that the vendor cannot do.
         """
         quirks = self._quirks
-        target = self._target_of(request.model)
+        traits = self._traits_of(request.model)
+        target = traits.target
         stored = extra_fields(request.options).get("store") is True
         items = self._history.update(request.items, target)
         self._history.set_settings(stored)
-        draft = fit(request, traits_of(quirks, items, target), RULES)
+        draft = fit(request, items, self._kept, traits, RULES)
         if ends_with_words(items) and not goes_on_from_words(request.model):
             draft.note("items", "assistant", "user", "the model goes on only from a user message")
             items = [*items, GO_ON]
@@ -82,11 +88,27 @@ class OpenAIResponsesEncoder:
             ),
         )
 
-    def _input(self, items: Sequence[Item], *, stored: bool) -> bytes:
-        def encode(items: Sequence[Item], at: int) -> EncodedItem:
-            input_items = encode_item(items, at, self._quirks, stored=stored)
-            final = not may_yet_be_answered(items, at)
-            return EncodedItem(to_json(input_items)[1:-1], final)
+    def _traits_of(self, model: str) -> ModelTraits:
+        quirks = self._quirks
+        return self._kept.of_model(model, quirks, lambda: traits_of(quirks, self._target_of(model)))
 
-        encoded = self._history.encode(items, encode)
-        return b",".join(item.data for item in encoded if item.data)
+    def _input(self, items: Sequence[Item], *, stored: bool) -> bytes:
+        quirks, open_from = self._quirks, first_open(items)
+        in_list = quirks.assistant_text_in_list
+
+        def encode(items: Sequence[Item], at: int) -> EncodedItem:
+            item = items[at]
+            text = only_text(item)
+            if text is not None:
+                # Most items are one text, and need none of what follows.
+                if item.kind is USER:
+                    data = b'{"role":"user","content":%b}' % to_json(text)
+                    return EncodedItem(data, at < open_from)
+                if item.kind is ASSISTANT and not in_list:
+                    data = b'{"role":"assistant","content":%b}' % to_json(text)
+                    return EncodedItem(data, at < open_from)
+            input_items = encode_item(items, at, quirks, stored=stored)
+            return EncodedItem(to_json(input_items)[1:-1], at < open_from)
+
+        self._history.encode(items, encode)
+        return b",".join(self._history.data())

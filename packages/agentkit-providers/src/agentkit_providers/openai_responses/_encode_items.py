@@ -68,7 +68,10 @@ def encode_item(items: Sequence[Item], at: int, quirks: Quirks, *, stored: bool)
             text = joined_text(item.parts)
             return [InputMessage(item.kind.value, text)] if text else []
         case _:
-            return list(user_items(item.parts, awaited_before(items, at)))
+            awaited = None
+            if any(isinstance(part, Custom) for part in item.parts):
+                awaited = awaited_before(items, at)
+            return list(user_items(item.parts, awaited))
 
 
 def user_items(parts: Iterable[Part], awaited: frozenset[str] | None = None) -> Iterator[InputItem]:

@@ -120,9 +120,11 @@ def _response_format(wanted: ResponseFormat, quirks: Quirks) -> JsonObjectParam 
 
 
 def _tool_fields(request: ModelRequest, quirks: Quirks) -> dict[str, Any]:
-    options, names = request.options, tool_names(request)
+    options = request.options
     vendor_tools = "tools" in extra_fields(options)
-    check_tool_choice(options.tool_choice, names, API, vendor_tools=vendor_tools)
+    if options.tool_choice is not None:
+        names = tool_names(request)
+        check_tool_choice(options.tool_choice, names, API, vendor_tools=vendor_tools)
     if not request.tools and not vendor_tools:
         return {}
     fields: dict[str, Any] = {}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from agentkit_core import Item
 from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._answer_formats import fit_strict_answer
 from agentkit_providers._protocol_kit._fitting import Draft, Rule
@@ -21,11 +19,10 @@ from agentkit_providers._protocol_kit._tool_rules import fit_strict_tools, fit_t
 from agentkit_providers.openai_responses._quirks import Quirks
 
 
-def traits_of(quirks: Quirks, history: Sequence[Item], target: Target) -> ModelTraits:
+def traits_of(quirks: Quirks, target: Target) -> ModelTraits:
     """Read from a vendor's quirks what the model takes."""
     return ModelTraits(
         target=target,
-        history=history,
         sampling=quirks.sampling,
         seed=False,
         parallel_calls=quirks.parallel_tools,

@@ -55,7 +55,7 @@ class OpenAIResponses(VendorProjection[Quirks]):
         )
 
     def _encoder(self) -> RequestEncoder:
-        return OpenAIResponsesEncoder(self.target, self.quirks)
+        return OpenAIResponsesEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:
         return OpenAIResponsesDecoder(request, self.provider, self.quirks)

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from agentkit_core import Custom, Item, ItemKind, Media, Part, Reasoning, Structured, Text, ToolCall
+from agentkit_core import Custom, Item, Media, Part, Reasoning, Structured, Text, ToolCall
+from agentkit_providers._protocol_kit._plain_text import ASSISTANT
 from agentkit_providers.openai_responses._metadata_keys import CONTENT_PREFIX, ITEM_KEY, PLACE_KEY
 from agentkit_providers.openai_responses._quirks import Quirks, ReasoningReplay
 
@@ -170,7 +171,7 @@ def awaited_id(part: Part) -> str | None:
 def awaited_before(items: Sequence[Item], at: int) -> frozenset[str]:
     """The ids under which the client must answer the last assistant item before an item."""
     for before in range(at - 1, -1, -1):
-        if items[before].kind is ItemKind.ASSISTANT:
+        if items[before].kind is ASSISTANT:
             ids = map(awaited_id, items[before].parts)
             return frozenset(awaited for awaited in ids if awaited is not None)
     return frozenset()
@@ -190,24 +191,24 @@ def answered_after(items: Sequence[Item], at: int) -> frozenset[str]:
     """The ids that an assistant item, and the items up to the next one, answer."""
     answered = {call_id for part in items[at].parts for call_id in answers(part)}
     for following in items[at + 1 :]:
-        if following.kind is ItemKind.ASSISTANT:
+        if following.kind is ASSISTANT:
             break
         answered.update(call_id for part in following.parts for call_id in answers(part))
     return frozenset(answered)
 
 
-def may_yet_be_answered(items: Sequence[Item], at: int) -> bool:
-    """Whether what is written of an item may change when further items follow.
+def first_open(items: Sequence[Item]) -> int:
+    """The index from which what is written of items may change when further items follow.
 
-    That is so from the last assistant item on, where it calls the vendor's own tools for the client
-    to answer: unanswered calls are left out.
+    That is the index of the last assistant item, where it calls the vendor's own tools for the
+    client to answer: unanswered calls are left out. Otherwise it is the number of items.
     """
-    following = range(at + 1, len(items))
-    if any(items[later].kind is ItemKind.ASSISTANT for later in following):
-        return False
-    if items[at].kind is ItemKind.ASSISTANT:
-        return any(awaited_id(part) is not None for part in items[at].parts)
-    return bool(awaited_before(items, at))
+    for at in range(len(items) - 1, -1, -1):
+        if items[at].kind is ASSISTANT:
+            if any(awaited_id(part) is not None for part in items[at].parts):
+                return at
+            break
+    return len(items)
 
 
 def is_content(part: Part) -> bool:

@@ -1,0 +1,266 @@
+"""What a request costs does not grow with the history; shown by counting work, not by time."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from agentkit_core import (
+    InlineBytes,
+    Item,
+    Media,
+    Modality,
+    ModelOptions,
+    ModelRequest,
+    Text,
+    TextOutput,
+    ThinkingLevel,
+    ToolCall,
+    ToolCallId,
+    ToolResult,
+    ToolSpec,
+)
+from agentkit_core.cache import CacheRequest
+from agentkit_providers._protocol_kit import _media_types, _tool_rules, _tool_schemas
+from agentkit_providers._protocol_kit._incremental_history import IncrementalHistory
+from agentkit_providers._protocol_kit._projection_base import VendorProjection
+from agentkit_providers.anthropic_messages import AnthropicMessages
+from agentkit_providers.google_generate import GoogleGenerate
+from agentkit_providers.openai_chat import OpenAIChat
+from agentkit_providers.openai_responses import OpenAIResponses
+
+FEW, MANY = 40, 800
+PROJECTIONS: dict[str, Callable[[], VendorProjection[Any]]] = {
+    "a-model": OpenAIChat,
+    "gpt-5": OpenAIResponses,
+    "claude-sonnet-4-5": AnthropicMessages,
+    "gemini-3-pro": GoogleGenerate,
+}
+PNG = Media(Modality.IMAGE, "image/png", InlineBytes(b"\x89PNG\r\n\x1a\n123"))
+TOOLS = (ToolSpec("add", input_schema={"type": "object", "properties": {"a": {"type": "int"}}}),)
+
+every_protocol = pytest.mark.parametrize("model", PROJECTIONS)
+
+
+def plain(count: int) -> list[Item]:
+    return [Item.assistant(f"No. {n}") if n % 2 else Item.user(f"No. {n}") for n in range(count)]
+
+
+def words_of_the_user(count: int) -> list[Item]:
+    return [Item.user(f"No. {n}") for n in range(count)]
+
+
+def rounds(count: int, name: str = "add") -> list[Item]:
+    """Rounds of two calls, with ids as Google gives them, and an image every eight items."""
+    items: list[Item] = []
+    for number in range(count // 4):
+        metadata: dict[str, Any] = {"google_generate.call_id": f"g{number}"}
+        calls = [
+            ToolCall(ToolCallId(f"c{number}_{at}"), name, {"a": number}, metadata=metadata)
+            for at in range(2)
+        ]
+        items += [
+            Item.user("Once more.", *(PNG,) * (number % 2)),
+            Item.assistant("I call.", *calls),
+            Item.tool(*(ToolResult(call.id, TextOutput("1")) for call in calls)),
+            Item.assistant("Here it is."),
+        ]
+    return items
+
+
+def renamed(count: int) -> list[Item]:
+    """Rounds of calls of a tool whose name vendors refuse."""
+    return rounds(count, "add numbers")
+
+
+HISTORIES = {
+    "plain": plain,
+    "rounds": rounds,
+    "renamed": renamed,
+    "users": words_of_the_user,
+}
+every_history = pytest.mark.parametrize("history", HISTORIES)
+
+
+def request(
+    model: str,
+    items: Sequence[Item],
+    *,
+    options: ModelOptions | None = None,
+    tools: tuple[ToolSpec, ...] = TOOLS,
+) -> ModelRequest:
+    options = options or ModelOptions(cache=CacheRequest())
+    return ModelRequest(model=model, items=tuple(items), tools=tools, options=options)
+
+
+@contextmanager
+def counting(work: Counter[str]) -> Iterator[None]:
+    """Count the lines that are executed in our own code; each round of a loop counts."""
+
+    def begin(frame: FrameType, event: str, arg: object) -> Any:
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("agentkit_"):
+            return None
+        where = f"{module}.{frame.f_code.co_qualname}"
+
+        def line(frame: FrameType, event: str, arg: object) -> Any:
+            work[where] += event == "line"
+            return line
+
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(begin)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def work_of_a_turn(model: str, items: list[Item], options: ModelOptions | None) -> Counter[str]:
+    """Count the work of a round of calls on top of a history that the encoder knows."""
+    encoder, work = PROJECTIONS[model]().encoder(), Counter[str]()
+    tools = (*TOOLS, ToolSpec("add numbers"))
+    encoder.encode(request(model, items, options=options, tools=tools))
+    call = ToolCall(ToolCallId("new"), "add", {"a": 1})
+    new = [Item.assistant("I call.", call), Item.tool(ToolResult(call.id, TextOutput("2")))]
+    items = [*items, *new, Item.assistant("So."), Item.user("On.")]
+    longer = request(model, items, options=options, tools=tools)
+    with counting(work):
+        encoder.encode(longer)
+    return work
+
+
+@every_protocol
+@every_history
+@pytest.mark.parametrize("thinking", [None, ThinkingLevel.OFF, ThinkingLevel.HIGH])
+def test_a_turn_on_a_long_history_executes_what_one_on_a_short_history_does(
+    model: str, history: str, thinking: ThinkingLevel | None
+) -> None:
+    options = ModelOptions(cache=CacheRequest(), thinking=thinking)
+    work_of_a_turn(model, HISTORIES[history](FEW), options)  # fills caches of patterns
+    few = work_of_a_turn(model, HISTORIES[history](FEW), options)
+    many = work_of_a_turn(model, HISTORIES[history](MANY), options)
+
+    assert few.total() > 100
+    assert many == few
+
+
+@every_protocol
+@every_history
+def test_the_first_request_of_a_history_costs_the_same_for_each_item(
+    model: str, history: str
+) -> None:
+    def work(count: int) -> int:
+        encoder, counted = PROJECTIONS[model]().encoder(), Counter[str]()
+        with counting(counted):
+            encoder.encode(request(model, HISTORIES[history](count)))
+        return counted.total()
+
+    first, second, third = (work(count) for count in (FEW, 2 * FEW, 4 * FEW))
+
+    assert third - second == pytest.approx(2 * (second - first), rel=0.02)
+
+
+@every_protocol
+def test_each_item_of_a_conversation_is_written_once(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain_encode: Any = IncrementalHistory.encode
+    written: list[int] = []
+
+    def encode(self: Any, items: Any, encode_item: Any) -> Any:
+        def counted(items: Any, at: int) -> Any:
+            written.append(at)
+            return encode_item(items, at)
+
+        return plain_encode(self, items, counted)
+
+    monkeypatch.setattr(IncrementalHistory, "encode", encode)
+    encoder, items = PROJECTIONS[model]().encoder(), [Item.user("hi")]
+    for turn in range(50):
+        encoder.encode(request(model, items))
+        items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
+
+    assert written == list(range(1 + 49 * 2))
+
+
+@every_protocol
+def test_the_type_of_an_image_is_read_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agentkit_providers._protocol_kit import _readable_media
+
+    read: list[bytes] = []
+
+    def type_of(content: bytes) -> str | None:
+        read.append(content)
+        return _media_types.type_of(content)
+
+    monkeypatch.setattr(_readable_media, "type_of", type_of)
+    encoder, items = PROJECTIONS[model]().encoder(), [Item.user("look", PNG)]
+    for _ in range(5):
+        encoder.encode(request(model, items))
+        items += [Item.assistant("ok"), Item.user(Text("go on"))]
+
+    assert len(read) == 1
+
+
+# tools
+
+
+@pytest.fixture
+def fitted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The schemas that were fitted."""
+    schemas: list[Any] = []
+    plain_schema = _tool_schemas.object_schema
+
+    def object_schema(schema: Any, **options: Any) -> Any:
+        schemas.append(schema)
+        return plain_schema(schema, **options)
+
+    monkeypatch.setattr(_tool_rules, "object_schema", object_schema)
+    return schemas
+
+
+@every_protocol
+def test_a_tool_is_fitted_once_for_all_sessions_of_a_model(model: str, fitted: list[Any]) -> None:
+    projection = PROJECTIONS[model]()
+    bodies = set[bytes]()
+    for _ in range(2):
+        encoder = projection.encoder()
+        bodies |= {encoder.encode(request(model, plain(1))).body for _ in range(3)}
+        # What brings further tools makes new tuples of the same specs.
+        bodies.add(encoder.encode(request(model, plain(1), tools=(*TOOLS,))).body)
+
+    assert fitted == [TOOLS[0].input_schema]
+    assert bodies == {PROJECTIONS[model]().encode(request(model, plain(1))).body}
+
+
+@every_protocol
+def test_a_tool_that_was_replaced_is_fitted_anew(model: str, fitted: list[Any]) -> None:
+    encoder = PROJECTIONS[model]().encoder()
+    other = ToolSpec("add", input_schema={"type": "object", "properties": {"b": {}}})
+    encoder.encode(request(model, plain(1)))
+    body = encoder.encode(request(model, plain(1), tools=(other,))).body
+
+    assert fitted == [TOOLS[0].input_schema, other.input_schema]
+    assert body == PROJECTIONS[model]().encode(request(model, plain(1), tools=(other,))).body
+
+
+@every_protocol
+def test_what_is_kept_of_tools_is_bounded_and_not_pickled(model: str) -> None:
+    projection = PROJECTIONS[model]()
+    encoder = projection.encoder()
+    for number in range(600):
+        encoder.encode(request(model, plain(1), tools=(ToolSpec(f"tool_{number}"),)))
+    copied = pickle.loads(pickle.dumps(projection))
+
+    assert len(projection._kept._of_values) <= 512
+    assert not copied._kept._of_values
+    assert copied.encode(request(model, plain(1))) == projection.encode(request(model, plain(1)))
