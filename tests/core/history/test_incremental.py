@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agentkit_core import Item, ItemKind, TextOutput, ToolCall, ToolCallId, ToolResult
+from agentkit_core._history import _part_rules, _sendable
 from agentkit_core.provider import SendableHistory, Target, sendable
 from agentkit_core.testing import hard_transcripts
 from support.examples import examples
@@ -82,6 +83,26 @@ def test_a_conversation_that_goes_on_keeps_all_but_its_end(target: Target) -> No
     # Two items a round are new; where neighbours may be merged, one more may still grow.
     assert all(later - earlier == 2 for earlier, later in pairwise(remaining[1:]))
     assert remaining[-1] >= len(items) - 3
+
+
+@pytest.mark.parametrize("target", [CHAT, FRONT_ONLY], ids=["plain", "front only"])
+def test_an_item_that_every_target_accepts_is_looked_at_once(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[Item] = []
+
+    def is_plain(item: Item) -> bool:
+        looked_at.append(item)
+        return _part_rules.is_plain(item)
+
+    monkeypatch.setattr(_sendable, "is_plain", is_plain)
+    items = [Item.user("go"), Item.assistant("Schöne Grüße 👋"), Item.user("go on")]
+    history = SendableHistory(target)
+    history.update(items)
+    history.update([*items, Item.assistant("so")])
+
+    assert [item.text for item in looked_at] == ["go", "Schöne Grüße 👋", "go on", "so"]
+    assert history.items[1] is items[1]
 
 
 def test_a_result_that_comes_late_moves_to_its_call() -> None:

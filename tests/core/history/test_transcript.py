@@ -256,3 +256,13 @@ def test_what_keeps_the_rules_is_repaired_by_leaving_it_alone(items: list[Item])
 
     assert len(repaired) == len(items)
     assert all(new is old for new, old in zip(repaired, items, strict=True))
+
+
+def test_a_transcript_knows_how_many_calls_it_has_also_when_others_grew_from_it() -> None:
+    first, second = (ToolCall(ToolCallId(f"c{number}"), "look") for number in range(2))
+    answers = [Item.tool(ToolResult(call.id, TextOutput("seen"))) for call in (first, second)]
+    short = Transcript([Item.user("go"), Item.assistant("so", first), answers[0]])
+    long = short.append(Item.assistant(second), answers[1])
+
+    assert Transcript().call_count == 0
+    assert (short.call_count, long.call_count) == (1, 2)
