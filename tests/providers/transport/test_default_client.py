@@ -192,6 +192,19 @@ def test_a_connection_with_bytes_that_belong_to_no_response_is_not_used_again(
     assert len(heads) == 2
 
 
+def test_a_connection_that_the_server_closes_without_a_word_is_not_used_again(
+    default_transport: Transport, ask: Ask
+) -> None:
+    """Also where nobody looks at the socket before the request is on its way."""
+    heads: list[bytes] = []
+    with server_of_sockets(lambda connection: heads.append(answer_once(connection))) as port:
+        model = tiny_at(f"http://127.0.0.1:{port}")
+        said = default_transport.ask_in_turn(model, ask(), times=4)
+
+    assert [text_or_message(response) for response in said] == ["a"] * 4
+    assert len([head for head in heads if head]) == 4
+
+
 # Certificates.
 
 

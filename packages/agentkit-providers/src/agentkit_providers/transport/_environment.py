@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import sys
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Final, NamedTuple
@@ -26,6 +27,13 @@ _PROXY_VARIABLES: Final = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     "REQUEST_METHOD",  # set by a web server, whose clients choose HTTP_PROXY
 )
+
+_PROXIES_OF_SCHEME: Final = {
+    "http": ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"),
+    "https": ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
+}
+_SYSTEM_HAS_PROXIES: Final = sys.platform in ("darwin", "win32")
+"""Whether a proxy may be set elsewhere than in variables."""
 
 
 class UnusableSetting(Exception):
@@ -53,8 +61,11 @@ def proxy_for(url: str) -> ProxyRoute | None:
     Raises:
         UnusableSetting: The variable that names the proxy is not a valid address of one.
     """
+    get = os.environ.get
+    if not _SYSTEM_HAS_PROXIES and not any(map(get, _PROXIES_OF_SCHEME[url.partition(":")[0]])):
+        return None
     parts = urlsplit(url)
-    return _proxy_for(parts.scheme, parts.netloc, tuple(map(os.environ.get, _PROXY_VARIABLES)))
+    return _proxy_for(parts.scheme, parts.netloc, tuple(map(get, _PROXY_VARIABLES)))
 
 
 def secrets_of_proxy(url: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ The network streams of httpcore, wrapped. Those that need no event loop do the s
 
 from __future__ import annotations
 
+import select
+from collections.abc import Callable
 from typing import Any, Final
 
 import httpcore
@@ -30,6 +32,19 @@ class _UnsentRequest:
         return pieces
 
 
+def _readiness(inner: Any) -> Callable[[], bool]:
+    """Make the function that tells whether a connection has something to read, or was closed.
+
+    httpcore finds the socket anew for each request, which takes ten times as long.
+    """
+    sock = inner.get_extra_info("socket")
+    if sock is None or not hasattr(select, "poll"):
+        return lambda: bool(inner.get_extra_info("is_readable"))
+    poller = select.poll()
+    poller.register(sock.fileno(), select.POLLIN)
+    return lambda: sock.fileno() < 0 or bool(poller.poll(0))
+
+
 class JoiningStream(httpcore.AsyncNetworkStream):
     """A connection for event loops.
 
@@ -39,6 +54,7 @@ class JoiningStream(httpcore.AsyncNetworkStream):
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
+        self._is_readable = _readiness(inner)
         self._unsent = _UnsentRequest()
         self.framing = ResponseFraming()
         """How the bytes of the responses are divided."""
@@ -73,6 +89,8 @@ class JoiningStream(httpcore.AsyncNetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         """Tell what httpcore wants to know of the socket."""
+        if info == "is_readable":
+            return self._is_readable()
         return self._inner.get_extra_info(info)
 
 
@@ -85,6 +103,7 @@ class BlockingJoiningStream(httpcore.NetworkStream):
 
     def __init__(self, inner: httpcore.NetworkStream) -> None:
         self._inner = inner
+        self._is_readable = _readiness(inner)
         self._unsent = _UnsentRequest()
         self.framing = ResponseFraming()
         """How the bytes of the responses are divided."""
@@ -119,4 +138,6 @@ class BlockingJoiningStream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         """Tell what httpcore wants to know of the socket."""
+        if info == "is_readable":
+            return self._is_readable()
         return self._inner.get_extra_info(info)

@@ -99,13 +99,10 @@ def build_request(call: Call, target: Target, limits: dict[str, float | None]) -
     has_length = "content-length" in given or "transfer-encoding" in given
     if not has_length and (call.body or call.method.upper() not in _NO_BODY_METHODS):
         headers.append((b"content-length", b"%d" % len(call.body)))
-    return httpcore.Request(
-        call.method,
-        target.url,
-        headers=headers,
-        content=call.body,
-        extensions={"timeout": limits},
-    )
+    extensions = {"timeout": limits}
+    request = httpcore.Request(call.method, target.url, content=call.body, extensions=extensions)
+    request.headers = headers  # as an argument, they would be looked through once more
+    return request
 
 
 def readable_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
