@@ -70,6 +70,36 @@ def test_a_front_door_loads_only_what_its_package_declares(package: str) -> None
     assert not strangers
 
 
+COUNTING = """
+import msgspec.json, re, sys
+plain_compile, plain_decoder = re.compile, msgspec.json.Decoder
+
+def compile(*arguments):
+    print("pattern", sys._getframe(1).f_globals["__name__"])
+    return plain_compile(*arguments)
+
+def decoder(*arguments, **options):
+    if arguments:
+        print("decoder", sys._getframe(1).f_globals["__name__"])
+    return plain_decoder(*arguments, **options)
+
+re.compile, msgspec.json.Decoder = compile, decoder
+import agentkit_core
+print("core is imported")
+import agentkit_loop, agentkit_providers, agentkit_reporting, agentkit_tools_core
+"""
+
+
+def test_imports_build_no_decoders_and_core_compiles_no_patterns() -> None:
+    result = subprocess.run(
+        [sys.executable, "-I", "-c", COUNTING], capture_output=True, text=True, check=True
+    )
+    core, _, others = result.stdout.partition("core is imported")
+
+    assert not core
+    assert "decoder agentkit_" not in others
+
+
 @pytest.mark.parametrize("package", MODULE_OF)
 def test_a_front_door_leaves_for_later_what_takes_long(package: str) -> None:
     added = loaded_by(MODULE_OF[package]) - loaded_by(*outsiders(package))

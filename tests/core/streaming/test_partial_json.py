@@ -1,6 +1,7 @@
 """Half-sent JSON: what is shown is what is known, whenever it is asked for and however cut."""
 
 import json
+import re
 
 import pytest
 from hypothesis import example, given
@@ -243,7 +244,7 @@ def test_asking_at_every_delta_costs_in_proportion_to_the_text(
 @given(odd_texts(), st.integers(0, 50))
 def test_vs07_a_string_is_read_to_its_end_from_any_quote(text: str, quotes: int) -> None:
     cut_off = '{"html":"' + json.dumps(text)[1:-1] + '<p class=\\"x\\">' * quotes
-    pattern = agentkit_core._streaming._partial_json._STRING
+    pattern = re.compile(agentkit_core._streaming._partial_json._STRING)
 
     # A pattern that fails at a quote is tried again at the next one, up to the end each time.
     for at, character in enumerate(cut_off):

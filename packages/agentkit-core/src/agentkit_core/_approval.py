@@ -14,7 +14,7 @@ from agentkit_core._json import JsonValue
 from agentkit_core._metadata import MetadataMap
 from agentkit_core._part import ToolCall
 from agentkit_core.settings import Settings
-from agentkit_core.text import UNSEEN, make_visible
+from agentkit_core.text import make_visible, unseen
 from agentkit_core.values import StringEnum
 
 
@@ -58,7 +58,7 @@ class ApprovalRequest(Settings, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         """Make visible what a person is to decide on, wherever it comes from."""
         super().__post_init__()
-        if UNSEEN.search(self.summary):
+        if unseen().search(self.summary):
             force_setattr(self, "summary", make_visible(self.summary))
-        if self.reason is not None and UNSEEN.search(self.reason):
+        if self.reason is not None and unseen().search(self.reason):
             force_setattr(self, "reason", make_visible(self.reason))

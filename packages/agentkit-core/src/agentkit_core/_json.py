@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -13,8 +14,8 @@ else:
     # msgspec evaluates annotations at run time and does not support recursive aliases.
     JsonValue = Any
 
-_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
-_LONE_ESCAPE: Final = re.compile(
+_SURROGATES: Final = "[\ud800-\udfff]+"
+_LONE_ESCAPE: Final = (
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
@@ -121,7 +122,13 @@ def json_without_lone_surrogates(text: str | bytes) -> str:
             text = text.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             raise msgspec.DecodeError(f"the text is not UTF-8: {error}") from error
-    return _LONE_ESCAPE.sub(_replace_lone_escape, without_lone_surrogates(text))
+    return compiled(_LONE_ESCAPE).sub(_replace_lone_escape, without_lone_surrogates(text))
+
+
+@cache
+def compiled(text: str) -> re.Pattern[str]:
+    """A regular expression, compiled when it is first needed and not while modules are imported."""
+    return re.compile(text)
 
 
 def without_lone_surrogates(text: str) -> str:
@@ -135,7 +142,7 @@ def without_lone_surrogates(text: str) -> str:
     try:
         text.encode()  # far faster than a search
     except UnicodeEncodeError:
-        return _SURROGATES.sub(_join_pairs, text)
+        return compiled(_SURROGATES).sub(_join_pairs, text)
     return text
 
 

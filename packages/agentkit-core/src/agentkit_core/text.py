@@ -8,11 +8,12 @@ shows each of them as a sign.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 __all__ = ["make_visible", "shorten_middle"]
 
-UNSEEN: Final = re.compile(
+_UNSEEN: Final = (
     "["
     "\x00-\x1f\x7f-\x9f"  # control characters of both ranges, with tabs and line ends
     "\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
@@ -24,11 +25,16 @@ UNSEEN: Final = re.compile(
     "\U000e0000-\U000e0fff"  # tags, and variants of other characters
     "]"
 )
-"""Characters that show nothing, look like a space, or change how other characters are seen."""
 _PICTURES: Final = 0x2400
 """Where Unicode has pictures of control characters: U+240A shows a newline."""
 _DELETE: Final = 0x7F
 _DELETE_PICTURE: Final = "\u2421"
+
+
+@cache
+def unseen() -> re.Pattern[str]:
+    """Characters that show nothing, look like a space, or change how other characters are seen."""
+    return re.compile(_UNSEEN)  # not on import, since it takes longer than the rest of the module
 
 
 def make_visible(text: str) -> str:
@@ -38,7 +44,7 @@ def make_visible(text: str) -> str:
     their code: `<U+202E>`. Seen characters and plain spaces stay, so a text that has been made
     visible does not change again.
     """
-    return UNSEEN.sub(_sign, text)
+    return unseen().sub(_sign, text)
 
 
 def shorten_middle(text: str, max_length: int) -> str:

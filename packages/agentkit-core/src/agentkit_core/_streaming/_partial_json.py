@@ -14,18 +14,16 @@ from typing import Final
 
 import msgspec
 
-from agentkit_core._json import MAX_DEPTH, JsonValue, decode_json
+from agentkit_core._json import MAX_DEPTH, JsonValue, compiled, decode_json
 
-_TOKEN: Final = re.compile(r'[ \t\n\r]+|[{}\[\],:"]|[^ \t\n\r{}\[\],:"]+')
-_STRING_STOP: Final = re.compile(r'["\\]')
-_NUMBER_BEGUN: Final = re.compile(
-    r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?:\.|[eE][+-]?)?"
-)
-_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_PIECE: Final = r'[ \t\n\r]+|[{}\[\],:"]|[^ \t\n\r{}\[\],:"]+'
+_STRING_STOP: Final = r'["\\]'
+_NUMBER_BEGUN: Final = r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?:\.|[eE][+-]?)?"
+_STRING: Final = r'(?s)"(?:[^"\\]++|\\.)*+"?'
 """A string, closed or not. Possessive, and without a way to fail: each character is read once."""
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
-_STRAY_BACKSLASH: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
-_HIGH_HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
+_CONTROL: Final = r"[\x00-\x1f]"
+_STRAY_BACKSLASH: Final = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\'
+_HIGH_HALF: Final = r"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _SMALL: Final = 1024
 """Up to this many characters, parsing everything again for each delta is cheap enough."""
 _PUNCTUATION: Final = '{}[],:"'
@@ -118,7 +116,7 @@ class PartialJson:
         if self._escaped:
             self._escaped = False
             return at + 1
-        stop = _STRING_STOP.search(text, at)
+        stop = compiled(_STRING_STOP).search(text, at)
         if stop is None:
             return len(text)
         if stop.group() == "\\":
@@ -133,7 +131,7 @@ class PartialJson:
         return stop.end()
 
     def _token(self, text: str, at: int, base: int) -> int:
-        match = _TOKEN.match(text, at)
+        match = compiled(_PIECE).match(text, at)
         if match is None:  # cannot happen: every character begins a token
             return len(text)
         piece = match.group()
@@ -201,7 +199,7 @@ class PartialJson:
             return f'{text[: self._string_end(text)]}"{closers}'
         if self._word:
             word = "".join(self._word)
-            number = _NUMBER_BEGUN.fullmatch(word)
+            number = compiled(_NUMBER_BEGUN).fullmatch(word)
             known = number.group(1) if number else word
             if _is_scalar(known):
                 return text[: self._length - len(word)] + known + closers
@@ -215,22 +213,22 @@ class PartialJson:
             return self._length
         if self._escaped or (text[at + 1] == "u" and since < 6):
             # The first half of a surrogate pair may come just before.
-            return before if before == at - 6 and _HIGH_HALF.match(text, before) else at
-        if since == 6 and _HIGH_HALF.match(text, at):
+            return before if before == at - 6 and compiled(_HIGH_HALF).match(text, before) else at
+        if since == 6 and compiled(_HIGH_HALF).match(text, at):
             return at
         return self._length
 
 
 def repair_strings(text: str) -> str:
     """Escape raw control characters and stray backslashes in the strings of a JSON text."""
-    return _STRING.sub(_repair_string, text)
+    return compiled(_STRING).sub(_repair_string, text)
 
 
 def _repair_string(match: re.Match[str]) -> str:
-    text = _STRAY_BACKSLASH.sub(
+    text = compiled(_STRAY_BACKSLASH).sub(
         lambda escape: escape.group() if len(escape.group()) > 1 else "\\\\", match[0]
     )
-    return _CONTROL.sub(lambda control: f"\\u{ord(control.group()):04x}", text)
+    return compiled(_CONTROL).sub(lambda control: f"\\u{ord(control.group()):04x}", text)
 
 
 def _is_scalar(word: str) -> bool:

@@ -13,21 +13,18 @@ Only text that is not JSON comes here. Text that could still become JSON is cut 
 
 from __future__ import annotations
 
-import re
-from json import JSONDecoder
 from typing import Any, Final
 
 import msgspec
 
-from agentkit_core._json import JsonValue, canonical_json, decode_json
+from agentkit_core._json import JsonValue, canonical_json, compiled, decode_json
 
-_WRAPPING_BEFORE: Final = re.compile(r"\s*(?:```[a-z]*|<[/|\w]+>|\s)*")
-_WRAPPING_AFTER: Final = re.compile(r"(?:```|<[/|\w]+>|\s)*")
+_WRAPPING_BEFORE: Final = r"\s*(?:```[a-z]*|<[/|\w]+>|\s)*"
+_WRAPPING_AFTER: Final = r"(?:```|<[/|\w]+>|\s)*"
 _MAX_BEGINNINGS: Final = 64
 """How often arguments may begin anew. Each beginning costs a pass over the text."""
 _MAX_PLACES: Final = 256
 """How many places are looked at where arguments may begin anew."""
-_READER: Final = JSONDecoder(strict=False)
 
 
 def only_object(text: str) -> dict[str, JsonValue] | None:
@@ -39,7 +36,7 @@ def only_object(text: str) -> dict[str, JsonValue] | None:
     Returns:
         The object; None where there is none, or where there are several.
     """
-    before = _WRAPPING_BEFORE.match(text)
+    before = compiled(_WRAPPING_BEFORE).match(text)
     text = text[before.end() if before else 0 :].rstrip()
     whole, objects = text, list[dict[str, Any]]()
     for _ in range(_MAX_BEGINNINGS):
@@ -56,11 +53,14 @@ def only_object(text: str) -> dict[str, JsonValue] | None:
 
 def _read_objects(text: str) -> tuple[list[dict[str, Any]], str]:
     """The objects at the start of a text, and the rest of the text."""
+    from json import JSONDecoder  # imported late, because few arguments come so
+
+    reader = JSONDecoder(strict=False)
     objects: list[dict[str, Any]] = []
     at = 0
     while text[at : at + 1] == "{":
         try:
-            _, end = _READER.raw_decode(text, at)
+            _, end = reader.raw_decode(text, at)
             value = decode_json(text[at:end])
         except (ValueError, RecursionError, msgspec.DecodeError):
             break
@@ -75,7 +75,7 @@ def _read_objects(text: str) -> tuple[list[dict[str, Any]], str]:
 
 def _is_form(rest: str, text: str) -> bool:
     """Whether what follows objects says nothing more: wrapping, or the start of a repetition."""
-    return _WRAPPING_AFTER.fullmatch(rest) is not None or text.startswith(rest)
+    return compiled(_WRAPPING_AFTER).fullmatch(rest) is not None or text.startswith(rest)
 
 
 def _only(objects: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ can write new ones, so keep stored sessions where only you can write.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from hashlib import sha256
 from typing import Final
 
@@ -25,14 +26,18 @@ from agentkit_loop.kernel._status import WaitingForApproval
 
 _UNCHECKED: Final = (CallStatus.NEW, CallStatus.PREFLIGHT)
 _LENGTH: Final = 32
-_CALL: Final = msgspec.json.Decoder(CallState)
+
+
+@cache
+def _call_decoder() -> msgspec.json.Decoder[CallState]:
+    return msgspec.json.Decoder(CallState)  # built when it is needed, which takes milliseconds
 
 
 def with_seals(state: State) -> State:
     """Return a state with the seals of its calls, to be stored."""
     # As it will be read: an integer in a field for numbers is read as a float, for example.
     seals = {
-        call.id: _seal_of(_CALL.decode(to_json(call)))
+        call.id: _seal_of(_call_decoder().decode(to_json(call)))
         for call in _calls(state)
         if call.status not in _UNCHECKED
     }

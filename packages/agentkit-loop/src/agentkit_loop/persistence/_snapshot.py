@@ -10,7 +10,8 @@ Each contains its version. Older versions are upgraded when they are read; newer
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -71,7 +72,7 @@ def decode_state(data: bytes) -> State:
     Raises:
         RecordError: The bytes are not a valid state, or one of a newer version.
     """
-    state: State = _read(data, _STATE, is_head=False)
+    state: State = _read(data, State, is_head=False)
     return _require_consistent(state)
 
 
@@ -99,7 +100,7 @@ def decode_head(saved: Saved, session_id: SessionId | None = None) -> Head:
         RecordError: The head is not valid, or of a newer version, or does not belong to the log, or
             it is the head of another session.
     """
-    head: Head = _read(saved.head, _HEAD, is_head=True)
+    head: Head = _read(saved.head, Head, is_head=True)
     if session_id is not None and head.state.session_id != session_id:
         raise RecordError(
             "session",
@@ -173,13 +174,13 @@ class _VersionedHead(Struct):
     state: _Versioned
 
 
-_STATE: Final = msgspec.json.Decoder(State, dec_hook=_read_transcript)
-_HEAD: Final = msgspec.json.Decoder(Head, dec_hook=_read_transcript)
-_STATE_VERSION_ALONE: Final = msgspec.json.Decoder(_Versioned)
-_HEAD_VERSION_ALONE: Final = msgspec.json.Decoder(_VersionedHead)
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    # Built when it is needed: for a state that takes longer than importing the package.
+    return msgspec.json.Decoder(kind, dec_hook=_read_transcript)
 
 
-def _read(data: bytes, decoder: msgspec.json.Decoder[Any], *, is_head: bool) -> Any:
+def _read(data: bytes, kind: Any, *, is_head: bool) -> Any:
     try:
         version = _version_of(data, is_head=is_head)
         if version > STATE_VERSION or version < 1:
@@ -190,7 +191,7 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[Any], *, is_head: bool) -> 
             )
         if version < STATE_VERSION:
             data = _upgrade_json(data, version, is_head=is_head)
-        return decoder.decode(data)
+        return _decoder(kind).decode(data)
     except RecursionError as error:
         raise RecordError("state", "it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -199,8 +200,10 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[Any], *, is_head: bool) -> 
 
 def _version_of(data: bytes, *, is_head: bool) -> int:
     if is_head:
-        return _HEAD_VERSION_ALONE.decode(data).state.version
-    return _STATE_VERSION_ALONE.decode(data).version
+        head: _VersionedHead = _decoder(_VersionedHead).decode(data)
+        return head.state.version
+    state: _Versioned = _decoder(_Versioned).decode(data)
+    return state.version
 
 
 def _upgrade_json(data: bytes, version: int, *, is_head: bool) -> bytes:

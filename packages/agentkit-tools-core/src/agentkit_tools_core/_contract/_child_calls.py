@@ -10,6 +10,7 @@ order, and the executor answers those that had finished from the record:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final, Protocol
 
 import msgspec
@@ -92,7 +93,9 @@ class ChildCallsDiffer(ToolError):
     """A tool that was run again made other child calls than in the run before."""
 
 
-_RECORD: Final = msgspec.json.Decoder(RunRecord)
+@cache
+def _record_decoder() -> msgspec.json.Decoder[RunRecord]:
+    return msgspec.json.Decoder(RunRecord)  # built when it is needed: few tools are run again
 
 
 def read_token(token: JsonValue) -> RunRecord:
@@ -104,7 +107,7 @@ def read_token(token: JsonValue) -> RunRecord:
     if not isinstance(token, dict) or token.get("type") != _TAG:
         return RunRecord(token)
     try:
-        return _RECORD.decode(to_json(token))
+        return _record_decoder().decode(to_json(token))
     except (msgspec.DecodeError, TypeError) as error:
         raise ChildCallsDiffer(f"the record of the last run is not valid: {error}") from None
 
