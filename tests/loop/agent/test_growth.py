@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from agentkit_core import Item, SessionId, TextOutput, ToolCall, ToolResult, Transcript
 from agentkit_loop import Agent, TurnEnd
+from agentkit_loop.drivers import _cancellation, _performer
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
@@ -116,7 +118,11 @@ def reading(reads: Counter[str], patch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-async def test_a_turn_on_top_of_many_items_executes_what_one_on_top_of_few_does() -> None:
+async def test_a_turn_on_top_of_many_items_executes_what_one_on_top_of_few_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (_cancellation, _performer):  # what takes long is looked after more closely
+        monkeypatch.setattr(module, "LONG_S", math.inf)
     few, many = Counter[str](), Counter[str]()
     await run(FEW, None, nullcontext)  # what is worked out once, for each type, is worked out now
     await run(FEW, None, lambda: counting(few))

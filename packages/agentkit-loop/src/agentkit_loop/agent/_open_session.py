@@ -107,7 +107,7 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         background = BackgroundGroup()
         driver = ConcurrentDriver(model, setup, background, store=self._store)
         self._session = Session(driver, on_approval=parts.on_approval)
-        self._end = background.end
+        self._end = driver.wait_for_tasks
         try:
             driver.engine.begin(begin.head, begin.effects)
             driver.engine.release_lease()

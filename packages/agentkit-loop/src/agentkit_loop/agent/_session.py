@@ -117,9 +117,9 @@ class Session(Conversation):
     async def stream(self, prompt: Prompt | None = None) -> AsyncGenerator[Event, None]:
         """Send a prompt and iterate over the events, until the turn is over.
 
-        Events of tools that run concurrently arrive when one of them has ended; reporters get them
-        at once. When a call needs approval and the agent has no `on_approval`, the events end:
-        approve or deny it, and call `stream` again. Leaving early cancels the turn.
+        Events of tools arrive while the tools run. When a call needs approval and the agent has no
+        `on_approval`, the events end: approve or deny it, and call `stream` again. Leaving early
+        cancels the turn.
 
         Args:
             prompt: What to say to the model; None goes on with the running turn, or with what is

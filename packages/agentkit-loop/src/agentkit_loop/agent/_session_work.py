@@ -197,6 +197,9 @@ class EventStream:
         while not self._envelopes:
             if self._is_done:
                 raise StopAsyncIteration
+            if driver.is_reading:
+                await driver.read_on()
+                continue
             await driver.look_for_cancellation()
             await driver.release()
             status = engine.take_status()

@@ -9,8 +9,7 @@ from typing import Any
 import anyio
 
 from agentkit_core import ToolCallId
-from agentkit_loop.drivers._free_tasks import start_free_task
-from agentkit_loop.drivers._wakeup import Wakeup
+from agentkit_loop.drivers._free_tasks import FreeTasks
 from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._state import State
 
@@ -21,13 +20,11 @@ class BackgroundGroup:
     The tasks belong to the session, whichever task of the host has started or ends it.
     """
 
-    __slots__ = ("_calls", "_ended", "_scopes")
+    __slots__ = ("_calls", "_tasks")
 
     def __init__(self) -> None:
         self._calls: dict[EffectId, ToolCallId] = {}
-        self._scopes: set[anyio.CancelScope] = set()
-        """One for each task that has not ended."""
-        self._ended = Wakeup()
+        self._tasks = FreeTasks()
 
     def start(
         self,
@@ -42,26 +39,16 @@ class BackgroundGroup:
             effect: The effect.
             context: The context variables of the task.
         """
-        scope = anyio.CancelScope()
-        self._scopes.add(scope)
 
-        async def work_in_scope() -> None:
+        async def work_in_scope(scope: anyio.CancelScope) -> None:
             with scope:
                 await work(effect)
 
-        def end() -> None:
-            self._scopes.discard(scope)
-            self._ended.notify()
-
-        start_free_task(work_in_scope, context, end)
+        self._tasks.start(work_in_scope, context)
 
     async def end(self) -> None:
         """Cancel all tasks and wait until they have ended, even if the host is cancelled."""
-        for scope in list(self._scopes):
-            scope.cancel()
-        with anyio.CancelScope(shield=True):
-            while self._scopes:
-                await self._ended.wait()
+        await self._tasks.stop()
 
     def take(self, pending: list[AnsweredEffect]) -> list[StartTool | StartTimer]:
         """Remove from pending effects those that run in this group, and return them in order.
@@ -70,16 +57,22 @@ class BackgroundGroup:
         """
         if not pending:
             return []
-        background = [
-            effect
-            for effect in pending
-            if isinstance(effect, StartTool | StartTimer) and self._outlives_turn(effect, pending)
-        ]
-        for effect in background:
-            pending.remove(effect)
-            call_id = effect.call.id if isinstance(effect, StartTool) else effect.call_id
-            if call_id is not None:
-                self._calls[effect.id] = call_id
+        calls = {each.call.id for each in pending if type(each) is StartTool and each.detaches}
+        if not calls and not self._calls:
+            return []
+        calls.update(self._calls.values())
+        background: list[StartTool | StartTimer] = []
+        others: list[AnsweredEffect] = []
+        for effect in pending:
+            if isinstance(effect, StartTool) and effect.detaches:
+                self._calls[effect.id] = effect.call.id
+                background.append(effect)
+            elif isinstance(effect, StartTimer) and effect.call_id in calls:
+                self._calls[effect.id] = effect.call_id
+                background.append(effect)
+            else:
+                others.append(effect)
+        pending[:] = others
         return background
 
     def discard(self, effect_id: EffectId) -> None:
@@ -91,14 +84,3 @@ class BackgroundGroup:
         if not self._calls:
             return False
         return any(call_id not in state.background for call_id in self._calls.values())
-
-    def _outlives_turn(self, effect: StartTool | StartTimer, pending: list[AnsweredEffect]) -> bool:
-        if isinstance(effect, StartTool):
-            return effect.detaches
-        return effect.call_id is not None and (
-            effect.call_id in self._calls.values()
-            or any(
-                isinstance(other, StartTool) and other.detaches and other.call.id == effect.call_id
-                for other in pending
-            )
-        )

@@ -42,11 +42,11 @@ def recover(engine: Engine, effects: Iterable[AnsweredEffect]) -> None:
         if engine.save_error is not None or not engine.is_wanted(effect.id):
             continue
         if isinstance(effect, StartTool) and engine.tools.is_running(effect.id):
-            engine.tools.end(effect)
             engine.post(interrupted_answer(effect))
         else:
             put_back.append(effect)
-    engine.pending[:0] = [effect for effect in put_back if effect not in engine.pending]
+    waiting = {effect.id for effect in engine.pending}
+    engine.pending[:0] = [effect for effect in put_back if effect.id not in waiting]
 
 
 class BegunEffects:

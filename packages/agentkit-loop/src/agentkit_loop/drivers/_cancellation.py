@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 import anyio.lowlevel
 
-_LONG_S: Final = 0.05
+LONG_S: Final = 0.05
 """Code that has taken longer may have kept the event loop from noticing a deadline."""
 
 
@@ -53,6 +53,18 @@ class Cancellation:
         except anyio.NoEventLoopError:
             return False
 
+    @property
+    def was_delivered(self) -> bool:
+        """Whether `is_requested` and the task has been told: cheaper, for what is done often.
+
+        Before that, the task will be told as soon as it waits.
+        """
+        task = _asyncio_task()
+        if task is None:
+            return self.is_requested
+        earlier = self._earlier if task is self._task else 0
+        return bool(task.cancelling() > earlier)
+
     async def raise_if_requested(self, *, since: float | None = None) -> None:
         """Raise the event loop's cancellation in the present task if it is to end.
 
@@ -60,7 +72,7 @@ class Cancellation:
             since: When the last work began, as `perf_counter` says. If that is long ago, the event
                 loop gets a chance to notice a deadline; None leaves that out.
         """
-        if since is not None and perf_counter() - since > _LONG_S:
+        if since is not None and perf_counter() - since > LONG_S:
             # asyncio runs a timer that is due in the turn after the one in which it finds it.
             await anyio.lowlevel.checkpoint()
             await anyio.lowlevel.checkpoint()

@@ -212,6 +212,7 @@ class Engine:
         while self._inbox:
             # What has come together is one step: the checks of all calls of a round, for example.
             inputs, self._inbox = self._inbox, []
+            self.tools.end_answered(inputs)
             self.state, effects = step_all(self.state, inputs, self.clock.now_ms())
             # The progress of a tool changes nothing that would have to be saved.
             are_progress = all(type(each) is ToolProgressed for each in inputs)

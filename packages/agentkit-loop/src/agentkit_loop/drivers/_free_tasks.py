@@ -10,7 +10,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Coroutine
 from contextvars import Context
+from functools import partial
 from typing import Any, Final
+
+import anyio
+
+from agentkit_loop.drivers._wakeup import Wakeup
 
 _RUNNING: Final[set[Any]] = set()
 """Tasks of asyncio, which itself keeps only weak references to them."""
@@ -46,3 +51,58 @@ def start_free_task(
         on_end()
 
     task.add_done_callback(end)
+
+
+class FreeTasks:
+    """The tasks of one session that belong to no task of the host; they are stopped together.
+
+    Args:
+        on_end: Called whenever one has ended.
+    """
+
+    __slots__ = ("_ended", "_on_end", "_scopes")
+
+    def __init__(self, on_end: Callable[[], None] = lambda: None) -> None:
+        self._scopes: set[anyio.CancelScope] = set()
+        """One for each task that has not ended."""
+        self._ended = Wakeup()
+        self._on_end = on_end
+
+    def start(
+        self, work: Callable[[anyio.CancelScope], Coroutine[Any, Any, None]], context: Context
+    ) -> None:
+        """Start a task.
+
+        Args:
+            work: What to do. It enters the scope around whatever may wait, and raises nothing but
+                the event loop's own cancellation.
+            context: The context variables of the task.
+        """
+        scope = anyio.CancelScope()
+        self._scopes.add(scope)
+        start_free_task(partial(work, scope), context, partial(self._end, scope))
+
+    def cancel(self) -> None:
+        """Cancel all tasks, without waiting for their end."""
+        for scope in list(self._scopes):
+            scope.cancel()
+
+    async def stop(self) -> None:
+        """Cancel all tasks and wait until they have ended, even if the host is cancelled."""
+        if not self._scopes:
+            return
+        cancelled: BaseException | None = None
+        self.cancel()
+        with anyio.CancelScope(shield=True):
+            while self._scopes:
+                try:
+                    await self._ended.wait()
+                except anyio.get_cancelled_exc_class() as error:  # asyncio's own passes a shield
+                    cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
+    def _end(self, scope: anyio.CancelScope) -> None:
+        self._scopes.discard(scope)
+        self._ended.notify()
+        self._on_end()

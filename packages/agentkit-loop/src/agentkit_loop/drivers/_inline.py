@@ -235,7 +235,6 @@ class InlineRunner:
         context = engine.tools.context(effect, self._timer)
         revision = engine.tools.checks.expected_revision(effect, engine.executor)
         outcome = engine.executor.run_blocking(context.request, context, revision=revision)
-        engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
         answer = tool_answer(effect, outcome)
         if isinstance(outcome, Suspension) and outcome.broken_by is not None:
             engine.post(answer)

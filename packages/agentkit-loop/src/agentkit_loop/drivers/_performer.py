@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from types import AsyncGeneratorType
+from typing import Any, Final, TypeGuard, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -12,7 +13,7 @@ import anyio.lowlevel
 from agentkit_core import ToolCall
 from agentkit_core.provider import ModelEvent
 from agentkit_loop.drivers._call_timers import StoppingCallTimer
-from agentkit_loop.drivers._cancellation import Cancellation
+from agentkit_loop.drivers._cancellation import LONG_S, Cancellation
 from agentkit_loop.drivers._depth import inside
 from agentkit_loop.drivers._effect_results import (
     failed_response,
@@ -92,8 +93,25 @@ class Performer:
         self._retired.append(self._model)
         self._model = model
 
+    async def perform_in_task(
+        self, effect: AnsweredEffect, scope: anyio.CancelScope
+    ) -> Input | None:
+        """Perform an effect in a task of its own; see `perform`.
+
+        Args:
+            effect: The effect.
+            scope: Cancels the task. There is nothing else that could: it is no task of the host.
+        """
+        answer = None
+        if scope.cancel_called or not self._engine.is_wanted(effect.id):
+            return None
+        with scope:
+            answer = await self._perform_in_scope(effect, scope)
+        # A tool may have swallowed the cancellation.
+        return answer if not scope.cancel_called and self._engine.is_wanted(effect.id) else None
+
     async def perform(self, effect: AnsweredEffect) -> Input | None:
-        """Perform an effect.
+        """Perform an effect, of which the host has not been cancelled before.
 
         Returns:
             Its answer; None if it was aborted, or if there is more to come.
@@ -101,23 +119,27 @@ class Performer:
         engine, answer = self._engine, None
         if not engine.is_wanted(effect.id):
             return None
-        await self.cancellation.raise_if_requested()
         began = perf_counter()
         with anyio.CancelScope() as scope:
-            self._scopes[effect.id] = scope
-            try:
-                with inside(engine.depth):
-                    answer = await _PERFORM[type(effect)](self, effect)
-            except anyio.get_cancelled_exc_class() as error:
-                if self.cancellation.is_requested:
-                    raise
-                # Code that waits for a cancelled task would end its host as if it were cancelled.
-                text = f"{type(effect).__name__} was cancelled from within"
-                raise RuntimeError(text) from error
-            finally:
-                del self._scopes[effect.id]
+            answer = await self._perform_in_scope(effect, scope)
         await self.cancellation.raise_if_requested(since=began)
         return answer if engine.is_wanted(effect.id) else None
+
+    async def _perform_in_scope(
+        self, effect: AnsweredEffect, scope: anyio.CancelScope
+    ) -> Input | None:
+        self._scopes[effect.id] = scope
+        try:
+            with inside(self._engine.depth):
+                return await _PERFORM[type(effect)](self, effect)
+        except anyio.get_cancelled_exc_class() as error:
+            if self.cancellation.is_requested:
+                raise
+            # Code that waits for a cancelled task would end its host as if it were cancelled.
+            text = f"{type(effect).__name__} was cancelled from within"
+            raise RuntimeError(text) from error
+        finally:
+            del self._scopes[effect.id]
 
     async def read_on(self, reading: Reading) -> Input | None:
         """Read a response on.
@@ -134,7 +156,8 @@ class Performer:
                     answer = await self._read(reading)
             finally:
                 del self._scopes[reading.effect.id]
-        await self.cancellation.raise_if_requested(since=began)
+        if self.cancellation.was_delivered or perf_counter() - began > LONG_S:
+            await self.cancellation.raise_if_requested(since=began)
         return answer
 
     def stop(self, effect_id: EffectId) -> None:
@@ -162,7 +185,8 @@ class Performer:
             reading.fold.feed((failed_response(error),))
             engine.hooks.hooks.report(error, "the model")
         self.reading = None
-        await _close_stream(reading)
+        if reading.has_failed or type(reading.stream) is not AsyncGeneratorType:
+            await _close_stream(reading)  # a generator that has come to its end is closed
         answer = end_of_response(engine, reading)
         if engine.hooks.has_response_hooks:
             await self.cancellation.raise_if_requested()
@@ -246,7 +270,6 @@ class Performer:
             if self.cancellation.is_requested:
                 raise
             return interrupted_answer(effect)
-        engine.tools.end(effect, is_suspended=isinstance(outcome, Suspension))
         answer = tool_answer(effect, outcome)
         if isinstance(outcome, Suspension) and outcome.broken_by is not None:
             engine.feed(answer)
@@ -261,10 +284,14 @@ class Performer:
         return TimerFired(effect.id)
 
 
+def _is_closable(stream: object) -> TypeGuard[AsyncClosable]:
+    # `isinstance` with a protocol takes longer than a whole small step in Python 3.11.
+    return hasattr(stream, "aclose")
+
+
 async def _close_stream(reading: Reading) -> None:
     stream: object = reading.stream
-    # A generator is looked for first: a structural check takes longer than a whole small step.
-    if isinstance(stream, (AsyncGenerator, AsyncClosable)):
+    if _is_closable(stream):
         with anyio.CancelScope(shield=True, deadline=close_deadline()):
             try:
                 await stream.aclose()

@@ -1,20 +1,20 @@
-"""Runs one session's effects concurrently in task groups.
+"""Runs one session's effects concurrently.
 
-Several effects at once run in a task group that ends with them. A call that may outlive the turn
-runs in the session's background group. Whatever an effect returns is fed to the engine on the
-thread of the event loop, and saved before anything follows from it.
+A single effect runs in the task of the host. Several at once run in tasks of their own, which end
+before the turn goes on; see `_turn_tasks`. A call that may outlive the turn runs in the session's
+background group. Whatever an effect returns is fed to the engine on the thread of the event loop,
+and saved before anything follows from it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Any
+from functools import partial
 
 import anyio
-import anyio.abc
 import anyio.from_thread
 import anyio.lowlevel
 
@@ -26,8 +26,9 @@ from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._open_approval import OpenApproval
 from agentkit_loop.drivers._performer import Performer, Reading
 from agentkit_loop.drivers._saver import Saver
+from agentkit_loop.drivers._turn_tasks import TurnTasks
 from agentkit_loop.drivers._wakeup import Wakeup
-from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTimer, StartTool
+from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import Input, Resolve
 from agentkit_loop.kernel._status import ApprovalDecision
 
@@ -55,13 +56,11 @@ class TaskGroupRunner:
         "_background",
         "_context",
         "_engine",
-        "_failure",
-        "_group",
         "_is_asking",
         "_loop",
         "_performer",
-        "_running",
         "_saver",
+        "_tasks",
         "_thread",
         "ask_host",
         "begun",
@@ -83,11 +82,7 @@ class TaskGroupRunner:
         self._thread = threading.get_ident()
         self._loop = anyio.lowlevel.current_token()
         self._context = copy_context()
-        self._group: anyio.abc.TaskGroup | None = None
-        self._running = 0
-        """How many tasks work in the group; when the last one ends, the group takes no more."""
-        self._failure: BaseException | None = None
-        """The first exception of a task, until it is raised in the host's own task."""
+        self._tasks = TurnTasks(engine, performer, saver, self.begun, self.wakeup)
         self._is_asking = False
 
     # what the engine asks
@@ -99,10 +94,17 @@ class TaskGroupRunner:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether the turn waits for a response, or for a call in the background group."""
-        return self._performer.reading is not None or self._background.blocks_turn(
-            self._engine.state
+        """Whether the turn waits for a response, a task, or a call in the background group."""
+        return (
+            self._performer.reading is not None
+            or self._tasks.are_at_work
+            or self._background.blocks_turn(self._engine.state)
         )
+
+    @property
+    def has_other_work(self) -> bool:
+        """Whether there is anything to do beside reading a response."""
+        return self._tasks.are_at_work or self._tasks.failure is not None
 
     def call(self, action: Callable[[], None], /) -> None:
         """Run an action on the thread of the event loop; it has run when this returns."""
@@ -114,17 +116,15 @@ class TaskGroupRunner:
     def after_step(self) -> None:
         """Start new effects beside those that run, and wake who waits."""
         self._start_background()
-        if self._running:
+        if self._tasks.working:
             self._start_pending()
-        if self._group is not None and self._engine.events.stopped_by is not None:
-            self._group.cancel_scope.cancel()
         self.open_approval.withdraw_if_closed()
         self.notify()
 
     def save_soon(self) -> None:
         """Save in a task of its own while others run; otherwise the host's next call saves."""
-        if self._engine.outbox and self._running and self._group is not None:
-            self._group.start_soon(self._flush)
+        if self._engine.outbox and self._tasks.working and not self._tasks.host_works:
+            self._tasks.save(self._context.copy())
 
     def stop(self, effect_id: EffectId, /) -> None:
         """Cancel an effect that is being performed."""
@@ -139,9 +139,13 @@ class TaskGroupRunner:
     async def advance(self) -> None:
         """Work until something has ended or, if the engine stops after reads, after one read."""
         self.raise_failure()
-        await self._saver.flush()
         engine = self._engine
+        if engine.outbox:
+            await self._saver.flush()
+            await self._performer.cancellation.raise_if_requested()
         answer: Input | None = None
+        if self._tasks.are_at_work:
+            return await self._tasks.work()
         if self._performer.reading is not None:
             answer = await self._performer.read_on(self._performer.reading)
         else:
@@ -151,21 +155,22 @@ class TaskGroupRunner:
                 while self._next_is_inline and engine.events.stopped_by is None:
                     await self._perform_next()
                 return
-            if len(engine.pending) > 1 or (engine.pending and engine.state.pending_approvals):
-                # A call that is approved meanwhile runs beside the others.
-                return await self._run_in_group()
+            if self._needs_tasks:
+                self._start_tasks()
+                return await self._tasks.work()
             if engine.pending:
                 return await self._perform_next()
             if self._background.blocks_turn(engine.state):
                 await self.something_new()
-        await self._feed(answer)
+        await self.feed(answer)
 
     async def ask(self) -> None:
         """Ask the host for all pending approvals; each call that it allows starts at once."""
         self.raise_failure()
         await self._saver.flush()
         self._context = copy_context()
-        await self._run_in_group()
+        self._start_tasks()
+        await self._tasks.work()
 
     async def something_new(self) -> None:
         """Wait until the engine is fed anything, or the host's work ends.
@@ -179,12 +184,11 @@ class TaskGroupRunner:
 
     def raise_failure(self) -> None:
         """Raise an exception that a task has left, once."""
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
+        self._tasks.raise_failure()
 
     def stop_all(self) -> None:
-        """Cancel everything that runs; the session is over."""
+        """Cancel everything that runs, without waiting for it; the session is over."""
+        self._tasks.cancel()
         self._performer.stop_all()
         self.open_approval.withdraw_if_closed()
         self.notify()
@@ -199,10 +203,11 @@ class TaskGroupRunner:
 
     async def _perform_next(self) -> None:
         effect = self.begun.take_next()
-        await self._feed(await self._performer.perform(effect))
+        await self.feed(await self._performer.perform(effect))
         self.begun.end(effect)
 
-    async def _feed(self, answer: Input | None) -> None:
+    async def feed(self, answer: Input | None) -> None:
+        """Feed the answer to an effect, and save what follows."""
         if answer is not None:
             self._engine.feed(answer)
         if self._engine.outbox:
@@ -210,71 +215,63 @@ class TaskGroupRunner:
 
     # several effects at once
 
-    async def _run_in_group(self) -> None:
-        try:
-            async with anyio.create_task_group() as self._group:
-                self._start_pending()
-        except BaseExceptionGroup as errors:
-            # The tasks leave theirs in `_failure`: this is an exception of the host's own task,
-            # which is how trio delivers a Ctrl-C. Callers do not look into groups.
-            _, others = errors.split(anyio.get_cancelled_exc_class())
-            self._failure = self._failure or (others or errors).exceptions[0]
-        finally:
-            self._group, self._running = None, 0
-        self.raise_failure()
+    @property
+    def _needs_tasks(self) -> bool:
+        """Whether what is pending runs beside the host's own task."""
+        engine = self._engine
+        if len(engine.pending) != 1:
+            return bool(engine.pending)
+        # A call that is approved meanwhile runs beside this one; and a host that wants the events
+        # gets those of a tool while it runs.
+        is_tool = isinstance(engine.pending[0], StartTool)
+        return bool(engine.state.pending_approvals) or (engine.stops_after_read and is_tool)
+
+    def _start_tasks(self) -> None:
+        self._tasks.is_stopping = False
+        self._start_pending()
 
     def _start_pending(self) -> None:
-        if self._group is None:
-            return
         self._start_background()
+        if self._tasks.is_stopping:
+            return
+        # A task gets the context of the host's work, not that of the task that approved a call.
         while self._engine.pending:
-            self._running += 1
-            self._start(self._group, self._run_effect, self.begun.take_next())
+            self._tasks.perform(self.begun.take_next(), self._context.copy())
         if (
             self.ask_host is not None
             and self._engine.state.pending_approvals
             and not self._is_asking
         ):
             self._is_asking = True
-            self._running += 1
-            self._start(self._group, self._ask_for_approvals, self.ask_host)
+            self._tasks.working += 1
+            work = partial(self._ask_for_approvals, self.ask_host)
+            self._tasks.start(work, self._context.copy())
 
     def _start_background(self) -> None:
         for effect in self._background.take(self._engine.pending):
             self._background.start(self._run_in_background, effect, self._context.copy())
 
-    def _start(
-        self,
-        group: anyio.abc.TaskGroup,
-        work: Callable[[Any], Coroutine[Any, Any, None]],
-        argument: Any,
-    ) -> None:
-        # A task gets the context of the host's work, not that of the task that approved a call.
-        self._context.copy().run(lambda: group.start_soon(work, argument))
+    async def stop_tasks(self) -> None:
+        """Cancel all tasks of the turn and wait until they have ended."""
+        await self._tasks.stop()
 
-    async def _run_effect(self, effect: AnsweredEffect) -> None:
+    async def stop_all_tasks(self) -> None:
+        """Cancel all tasks, those in the background too, and wait until they have ended."""
         try:
-            try:
-                answer = await self._performer.perform(effect)
-            finally:
-                self._running -= 1
-            await self._feed(answer)
-            self.begun.end(effect)
-        except anyio.get_cancelled_exc_class():
-            raise
-        except BaseException as error:
-            self._fail(error)
+            await self._tasks.stop()
+        finally:
+            await self._background.end()
 
     async def _run_in_background(self, effect: StartTool | StartTimer) -> None:
         try:
             answer = await self._performer.perform(effect)
             self._background.discard(effect.id)
-            await self._feed(answer)
+            await self.feed(answer)
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:
             # The host gets it from whatever it asks for next, and the call is over.
-            self._failure = self._failure or error
+            self._tasks.failure = self._tasks.failure or error
             with suppress(BaseException):  # the first exception is the one to raise
                 is_wanted = self._engine.save_error is None and self._engine.is_wanted(effect.id)
                 if isinstance(effect, StartTool) and is_wanted:
@@ -284,35 +281,25 @@ class TaskGroupRunner:
             self._background.discard(effect.id)
             self.notify()
 
-    async def _ask_for_approvals(self, ask_host: AskHost) -> None:
+    async def _ask_for_approvals(self, ask_host: AskHost, scope: anyio.CancelScope) -> None:
         engine = self._engine
         try:
-            while requests := engine.state.pending_approvals:
-                if engine.is_over or engine.save_error is not None:
-                    break
-                request = requests[0]
-                decision = await self.open_approval.wait(request, ask_host(request))
-                await self._performer.cancellation.raise_if_requested()
-                if decision is not None and request in self._engine.state.pending_approvals:
-                    self._engine.feed(Resolve(request.id, decision, request.call.id))
-                if self._engine.outbox:
-                    await self._saver.flush()
+            with scope:
+                while requests := engine.state.pending_approvals:
+                    if engine.is_over or engine.save_error or self._tasks.is_stopping:
+                        break
+                    request = requests[0]
+                    decision = await self.open_approval.wait(request, ask_host(request))
+                    await self._performer.cancellation.raise_if_requested()
+                    if decision is not None and request in engine.state.pending_approvals:
+                        engine.feed(Resolve(request.id, decision, request.call.id))
+                    if engine.outbox:
+                        await self._saver.flush()
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:
-            self._fail(error)
+            self._tasks.fail(error)
         finally:
             self._is_asking = False
-            self._running -= 1
-
-    async def _flush(self) -> None:
-        try:
-            await self._saver.flush()
-        except Exception as error:
-            self._fail(error)
-
-    def _fail(self, error: BaseException) -> None:
-        # A task group would raise it wrapped. The siblings are stopped, then it is raised.
-        self._failure = self._failure or error
-        if self._group is not None:
-            self._group.cancel_scope.cancel()
+            self._tasks.working -= 1
+            self.notify()

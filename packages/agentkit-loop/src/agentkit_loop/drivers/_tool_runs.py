@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from agentkit_loop.drivers._call_checks import CallChecks
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.extensions._budget import Budget, TurnBudget
 from agentkit_loop.kernel._effects import EffectId, Preflight, StartTool
-from agentkit_loop.kernel._inputs import Input, ToolProgressed, ToolSpent
+from agentkit_loop.kernel._inputs import Input, ToolAsked, ToolDone, ToolProgressed, ToolSpent
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._tool_run import Resumption
 from agentkit_tools_core import CallTimer, ToolContext, ToolInvocation
@@ -65,20 +65,20 @@ class ToolRuns:
         """Note that a call runs."""
         self._running[effect.id] = effect.call.id
 
-    def end(self, effect: StartTool, *, is_suspended: bool = False) -> None:
-        """Note that a call no longer runs.
+    def end_answered(self, inputs: Iterable[Input]) -> None:
+        """Note that calls no longer run, just before the kernel takes their answers.
 
-        Args:
-            effect: The call.
-            is_suspended: Whether it stopped to ask a person. It reports all that it has used when
-                it goes on, so the budget takes back what it was charged.
+        From then on the kernel counts what they have used, and until then the budget does. A call
+        that stopped to ask a person reports all that it has used when it goes on, so the budget
+        takes back what it was charged.
         """
-        self._running.pop(effect.id, None)
-        if is_suspended:
-            self._budget.take_back((effect.call.id,))
-        else:
-            self.checks.forget(effect.call.id)
-            self._budget.settle(effect.call.id)
+        for answer in inputs:
+            if isinstance(answer, ToolDone):
+                self.abort(answer.effect_id)
+            elif isinstance(answer, ToolAsked):
+                call_id = self._running.pop(answer.effect_id, None)
+                if call_id is not None:
+                    self._budget.take_back((call_id,))
 
     def abort(self, effect_id: EffectId) -> None:
         """Forget a call whose answer is no longer wanted.

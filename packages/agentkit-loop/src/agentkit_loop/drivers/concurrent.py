@@ -1,8 +1,8 @@
 """The driver for asyncio and trio: streams, runs calls concurrently, cancels promptly.
 
-It awaits a single effect directly, in the task of the host, and opens a task group only while
-several effects run. It leaves nothing behind: no task, no open response, no cancel scope outlives
-the call of the host in which it was entered.
+It awaits a single effect directly, in the task of the host, and starts tasks only while several
+effects run, or for a host that wants the events of a tool while it runs. It leaves nothing behind:
+no task, no open response, no cancel scope outlives the work of the host on the session.
 
 Calls that may go on in the background run in the session's background group, which ends with it.
 """
@@ -101,6 +101,35 @@ class ConcurrentDriver:
                 return status
             await self.advance()
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a response is being read, and there is nothing else to do."""
+        engine, reading = self.engine, self._performer.reading
+        return (
+            reading is not None
+            and reading.effect.id in engine.state.out
+            and not (engine.pending or engine.host_queue or engine.outbox)
+            and not self._runner.has_other_work
+        )
+
+    async def read_on(self) -> None:
+        """Do what `advance` does while `is_reading`, with little around it: it is done often.
+
+        Raises:
+            ReporterFailed: A reporter wants the turn to stop.
+        """
+        reading = self._performer.reading
+        try:
+            if reading is not None:
+                self.cancellation.change_task()
+                answer = await self._performer.read_on(reading)
+                if answer is not None:
+                    await self._runner.feed(answer)
+            self.engine.raise_failure()
+        except BaseException as error:
+            await self.give_up(error)
+            raise
+
     async def look_for_cancellation(self) -> None:
         """Give up the turn if the host has cancelled the present task, even if that was caught."""
         self.cancellation.change_task()
@@ -146,6 +175,7 @@ class ConcurrentDriver:
         """
         if isinstance(error, anyio.get_cancelled_exc_class()):
             error = None
+        await self._runner.stop_tasks()
         self.engine.interrupt(keeps_turn=keeps_turn(self.engine, error))
         self._runner.begun.recover()
         await self.release()
@@ -166,6 +196,10 @@ class ConcurrentDriver:
     async def wait_for_approval(self, request: ApprovalRequest, answer: Awaitable[_T]) -> _T | None:
         """Wait for the host's answer to an approval; None once the approval is not open."""
         return await self._runner.open_approval.wait(request, answer)
+
+    async def wait_for_tasks(self) -> None:
+        """Wait until no task works for the session any more, in the background either."""
+        await self._runner.stop_all_tasks()
 
     async def end(self) -> None:
         """Stop all work and close the model; the driver is not used any more."""

@@ -16,14 +16,15 @@ def with_unique_call_ids(draft: Draft, item: Item) -> Item:
     if not item.tool_calls:
         return item
     used = set[ToolCallId]()
-    parts = list(item.parts)
+    parts, is_changed = list(item.parts), False
     for at, part in enumerate(parts):
         if isinstance(part, ToolCall):
             draft.calls += 1
             if not part.id or part.id in used or draft.is_call_known(part.id):
                 parts[at] = part = replace(part, id=_free_id(draft, used))
+                is_changed = True
             used.add(part.id)
-    return replace(item, parts=tuple(parts))
+    return replace(item, parts=tuple(parts)) if is_changed else item
 
 
 def _free_id(draft: Draft, used: set[ToolCallId]) -> ToolCallId:

@@ -11,7 +11,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentkit_core import FinishReason, Item, TextOutput, ToolCallId, ToolFailure, ToolResult
+from agentkit_core import (
+    FinishReason,
+    Item,
+    ItemKind,
+    TextOutput,
+    ToolCallId,
+    ToolFailure,
+    ToolResult,
+)
 from agentkit_loop._result import TurnEnd
 from agentkit_loop.events import (
     MutationPoint,
@@ -285,4 +293,4 @@ def _append_results(draft: Draft) -> None:
     results = [call.result for call in draft.round.calls if call.result is not None]
     draft.set_turn(stop=False, stop_unless_failed=False)
     draft.begin_round(())
-    draft.append(Item.tool(*results))
+    draft.append(Item(ItemKind.TOOL, tuple(results), created_at=draft.clock))

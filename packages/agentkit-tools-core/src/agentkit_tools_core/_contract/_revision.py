@@ -116,12 +116,12 @@ class CheckedTools:
 
     def revision_of(self, tool: Tool) -> str:
         """Return the `tool_revision` of a tool, whose spec object and code may be known."""
-        spec, pieces = tool.spec, tuple(_pieces_of(tool))
-        known = self._revisions.get(id(tool))
-        if known is not None:
-            known_tool, known_spec, known_pieces, revision = known
-            if known_tool is tool and known_spec is spec and known_pieces == pieces:
+        spec, known = tool.spec, self._revisions.get(id(tool))
+        if known is not None and known[0] is tool and known[1] is spec:
+            _, _, known_pieces, revision = known
+            if known_pieces == tuple(_pieces_of(tool)):
                 return revision
+        pieces = tuple(_pieces_of(tool))
         if len(self._revisions) >= _MAX_KNOWN:  # a source may make a tool for each call
             self._revisions.clear()
         revision = _digest_of(spec, pieces)
