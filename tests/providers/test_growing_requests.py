@@ -193,6 +193,20 @@ def test_each_item_of_a_conversation_is_written_once(
 
 
 @every_protocol
+@pytest.mark.parametrize("thinking", [None, ThinkingLevel.OFF, ThinkingLevel.HIGH])
+def test_words_that_a_model_goes_on_from_are_sent_as_they_are_afterwards(
+    model: str, thinking: ThinkingLevel | None
+) -> None:
+    projection = PROJECTIONS[model]()
+    encoder, options = projection.encoder(), ModelOptions(thinking=thinking)
+    words = [Item.user("a"), Item.assistant("b  ")]
+    later = [*words, Item.user("c"), Item.assistant("d ")]
+    for items in (words, later[:3], later, words):
+        made = request(model, items, options=options, tools=())
+        assert encoder.encode(made) == projection.encode(made)
+
+
+@every_protocol
 def test_the_type_of_an_image_is_read_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from agentkit_providers._protocol_kit import _readable_media
 

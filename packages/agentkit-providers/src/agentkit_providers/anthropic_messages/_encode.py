@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from agentkit_core import Item, ModelRequest, Text, to_json
 from agentkit_core.provider import Target, WireRequest
 from agentkit_providers._protocol_kit._continuation import (
@@ -76,9 +78,14 @@ class AnthropicMessagesEncoder:
             items = self._history.update(draft.request.items, target)
         request = draft.request
         options = encode_options(request, items, quirks)
-        items, settings = _fit_end(draft, items, options, traits)
+        items, settings, end = _fit_end(draft, items, options, traits)
         self._history.set_settings(settings)
-        encoded = self._history.encode(items, self._encode_item)
+
+        def encode(items: Sequence[Item], at: int) -> EncodedBlocks:
+            blocks = encode_item(items, at, is_known=self._is_known)
+            return blocks if at < end else replace(blocks, is_final=False)
+
+        encoded = self._history.encode(items, encode)
         notable = self._history.notable
         tools = options.tools
         last = options.last_cacheable_tool
@@ -114,9 +121,6 @@ class AnthropicMessagesEncoder:
         quirks = self._quirks
         return self._kept.of_model(model, quirks, lambda: traits_of(quirks, self._target_of(model)))
 
-    def _encode_item(self, items: Sequence[Item], at: int) -> EncodedBlocks:
-        return encode_item(items, at, is_known=self._is_known)
-
     def _is_known(self, use_id: str) -> bool:
         history = self._history
         return any(use_id in history.encoded[at].uses for at in history.notable)
@@ -134,22 +138,25 @@ def _own_marks(options: MessagesOptions) -> int:
 
 def _fit_end(
     draft: Draft, items: Sequence[Item], options: MessagesOptions, traits: MessagesTraits
-) -> tuple[Sequence[Item], Hashable]:
+) -> tuple[Sequence[Item], Hashable, int]:
     """Fit the end of a history: an open turn, and the assistant's words at the end.
 
     Returns:
-        The items, and what their encoding depends on: a number where the thinking of the items from
-        there on is left out, else None.
+        The items; what their encoding depends on, a number where the thinking of the items from
+        there on is left out, else None; and from which index on items are as they are for this
+        request only.
     """
     stripped_from: int | None = None
+    end = len(items)
     if ends_with_words(items):
+        end -= 1
         items = _continued(draft, items, options, traits)
     elif options.thinking_is_off and (turn := open_turn(items)) is not None:
         without = [without_reasoning(items[at]) for at in turn]
         if any(new is not items[at] for new, at in zip(without, turn, strict=True)):
             stripped_from = turn.start
             items = [*items[: turn.start], *without]
-    return items, stripped_from
+    return items, stripped_from, end
 
 
 def _continued(
