@@ -15,6 +15,7 @@ import pytest
 from agentkit_core import (
     InlineBytes,
     Item,
+    JsonSchemaFormat,
     Media,
     Modality,
     ModelOptions,
@@ -34,6 +35,7 @@ from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat
+from agentkit_providers.openai_chat import Quirks as OpenAIChatQuirks
 from agentkit_providers.openai_responses import OpenAIResponses
 
 FEW, MANY = 40, 800
@@ -151,6 +153,39 @@ def test_a_turn_on_a_long_history_executes_what_one_on_a_short_history_does(
 
     assert few.total() > 100
     assert many == few
+
+
+FORMAT = JsonSchemaFormat({"type": "object"})
+NO_JSON_WITH_TOOLS = OpenAIChat(quirks=OpenAIChatQuirks(json_with_tools=False))
+
+
+@pytest.mark.parametrize(
+    ("projection", "model"),
+    [
+        (AnthropicMessages(), "claude-sonnet-4-5"),
+        (GoogleGenerate(), "gemini-2.0-flash"),
+        (NO_JSON_WITH_TOOLS, "a-model"),
+    ],
+)
+def test_a_format_that_is_asked_for_in_words_writes_nothing_anew(
+    projection: VendorProjection[Any], model: str
+) -> None:
+    def work(count: int) -> Counter[str]:
+        encoder, counted = projection.encoder(), Counter[str]()
+        options, items = ModelOptions(response_format=FORMAT), plain(count)
+        encoder.encode(request(model, items, options=options))
+        longer = request(model, [*items, Item.user("On.")], options=options)
+        with counting(counted):
+            wire = encoder.encode(longer)
+        assert b"valid for this JSON Schema" in wire.body
+        assert wire == projection.encode(longer)
+        without = request(model, [*items, Item.user("On.")])
+        assert encoder.encode(without) == projection.encode(without)
+        return counted
+
+    work(FEW)
+
+    assert work(MANY) == work(FEW)
 
 
 @every_protocol

@@ -19,13 +19,21 @@ def with_instructions(request: ModelRequest, texts: Iterable[str]) -> ModelReque
     Equal texts give the same item, so that what was written of a conversation is kept.
     """
     items = request.items
-    place = _front_count(items)
-    extended = [*items[:place], _instruction("\n\n".join(texts)), *items[place:]]
+    extended, place = items_with_instructions(items, texts), _front_count(items)
     options, cache = request.options, request.options.cache
     if cache is not None and cache.marks:
         marks = tuple(_moved(mark, place) for mark in cache.marks)
         options = replace(options, cache=replace(cache, marks=marks))
     return replace(request, items=extended, options=options)
+
+
+def items_with_instructions(items: Sequence[Item], texts: Iterable[str]) -> Sequence[Item]:
+    """Do the same with items alone; the same items where there are no texts."""
+    text = "\n\n".join(texts)
+    if not text:
+        return items
+    place = _front_count(items)
+    return [*items[:place], _instruction(text), *items[place:]]
 
 
 def _front_count(items: Sequence[Item]) -> int:

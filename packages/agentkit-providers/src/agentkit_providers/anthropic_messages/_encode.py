@@ -24,7 +24,10 @@ from agentkit_providers._protocol_kit._continuation import (
 )
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import GroupedHistory
-from agentkit_providers._protocol_kit._instructions import with_instructions
+from agentkit_providers._protocol_kit._instructions import (
+    items_with_instructions,
+    with_instructions,
+)
 from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._turns import open_turn
 from agentkit_providers.anthropic_messages._betas import betas_of
@@ -60,6 +63,7 @@ class AnthropicMessagesEncoder:
         self._target_of = target_of
         self._quirks = quirks
         self._kept = kept
+        self._instructions: list[str] = []  # what fitting the last request added
         self._history = GroupedHistory[EncodedBlocks]("place", _MESSAGE_START)
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -71,10 +75,15 @@ class AnthropicMessagesEncoder:
         quirks = self._quirks
         traits = self._traits_of(request.model)
         target = traits.target
-        items = self._history.update(request.items, target)
+        # Most requests of a conversation have the same instructions, so nothing has to be written
+        # anew for them.
+        known = self._instructions
+        items = self._history.update(items_with_instructions(request.items, known), target)
         draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
+        if draft.instructions != known:
+            self._instructions = draft.instructions
             items = self._history.update(draft.request.items, target)
         request = draft.request
         options = encode_options(request, items, quirks)

@@ -18,7 +18,10 @@ from agentkit_core.provider import Target, WireRequest
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, GroupedHistory
-from agentkit_providers._protocol_kit._instructions import with_instructions
+from agentkit_providers._protocol_kit._instructions import (
+    items_with_instructions,
+    with_instructions,
+)
 from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._model_traits import ModelTraits
 from agentkit_providers._protocol_kit._plain_text import ASSISTANT, TOOL, USER, only_text
@@ -85,6 +88,7 @@ class GoogleGenerateEncoder:
         self._target_of = target_of
         self._quirks = quirks
         self._kept = kept
+        self._instructions: list[str] = []  # what fitting the last request added
         self._history = ContentHistory()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -95,10 +99,15 @@ class GoogleGenerateEncoder:
         """
         traits = self._traits_of(request.model)
         target = traits.target
-        items = self._history.update(request.items, target)
+        # Most requests of a conversation have the same instructions, so nothing has to be written
+        # anew for them.
+        known = self._instructions
+        items = self._history.update(items_with_instructions(request.items, known), target)
         draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
+        if draft.instructions != known:
+            self._instructions = draft.instructions
             items = self._history.update(draft.request.items, target)
         if ends_with_words(items):
             draft.note("items", "assistant", "user", "the model goes on only from a user content")

@@ -17,7 +17,10 @@ from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
-from agentkit_providers._protocol_kit._instructions import with_instructions
+from agentkit_providers._protocol_kit._instructions import (
+    items_with_instructions,
+    with_instructions,
+)
 from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._plain_text import ASSISTANT, USER, only_text
 from agentkit_providers.openai_chat._cache_marks import cache_control, mark_messages
@@ -45,6 +48,7 @@ class OpenAIChatEncoder:
         self._target_of = target_of
         self._quirks = quirks
         self._kept = kept
+        self._instructions: list[str] = []  # what fitting the last request added
         self._history = IncrementalHistory[EncodedItem]()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -56,10 +60,15 @@ class OpenAIChatEncoder:
         quirks = self._quirks
         traits = self._traits_of(request.model)
         target = traits.target
-        items = self._history.update(request.items, target)
+        # Most requests of a conversation have the same instructions, so nothing has to be written
+        # anew for them.
+        known = self._instructions
+        items = self._history.update(items_with_instructions(request.items, known), target)
         draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
+        if draft.instructions != known:
+            self._instructions = draft.instructions
             items = self._history.update(draft.request.items, target)
         thinking = _thinks(draft, quirks)
         self._history.set_settings(thinking)
