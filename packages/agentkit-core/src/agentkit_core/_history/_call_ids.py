@@ -27,6 +27,8 @@ class CallIds:
         names: Which tool names are accepted; None accepts all.
     """
 
+    __slots__ = ("_names", "_repeats", "_rule", "_used")
+
     def __init__(self, rule: IdRule, *, names: IdRule | None = None) -> None:
         self._rule = rule
         self._names = names

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from operator import is_
 from typing import Final
 
@@ -70,11 +71,13 @@ def media_follow(target: Target) -> bool:
 
 
 class PartReader:
-    """Converts the parts of items for one target.
+    """Converts the parts of items for one target; histories share it, see `part_reader`.
 
     Args:
         target: What the model accepts.
     """
+
+    __slots__ = ("_custom_prefix", "_owners", "_target", "_tool_media")
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -200,6 +203,12 @@ class PartReader:
         return {
             key: value for key, value in metadata.items() if metadata_owner(key) not in self._owners
         }
+
+
+@lru_cache(maxsize=64)
+def part_reader(target: Target) -> PartReader:
+    """Return the reader of a target."""
+    return PartReader(target)
 
 
 def is_plain(item: Item) -> bool:

@@ -30,13 +30,13 @@ from agentkit_core._finish import FinishReason
 from agentkit_core._history._call_ids import CallIds
 from agentkit_core._history._pairing import pair_results
 from agentkit_core._history._part_rules import (
-    PartReader,
     as_reminder,
     closeness,
     describe_output,
     is_plain,
     label_media,
     media_follow,
+    part_reader,
     split_media,
 )
 from agentkit_core._history._target import Target
@@ -91,11 +91,23 @@ class Converter:
         target: What the model accepts.
     """
 
+    __slots__ = (
+        "_before",
+        "_front_count",
+        "_ids",
+        "_moves_media",
+        "_reader",
+        "_target",
+        "_wants_user",
+        "has_front",
+        "items",
+    )
+
     def __init__(self, target: Target) -> None:
         self.items: list[Item] = []
         """The converted items, in order."""
         self._target = target
-        self._reader = PartReader(target)
+        self._reader = part_reader(target)
         self._ids = CallIds(target.call_ids, names=target.tool_names)
         self._before: Item | None = None
         self._moves_media = media_follow(target)

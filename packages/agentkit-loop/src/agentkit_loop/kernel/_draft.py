@@ -138,7 +138,7 @@ class Draft:
             events=self.event_count,
             turn=self.current_turn,
             effects=self.effect_count,
-            out=self.out,
+            out=self.out or {},  # a dict that was emptied keeps its size
         )
 
     def set_turn(self, **changes: Any) -> None:

@@ -41,6 +41,8 @@ EncodeItem = Callable[[Sequence[Item], int], E]
 class IncrementalHistory(Generic[E]):
     """The history of one conversation, made sendable and encoded item by item."""
 
+    __slots__ = ("_data", "_sendable", "_settings", "encoded", "notable")
+
     def __init__(self) -> None:
         self._sendable: SendableHistory | None = None
         self._settings: Hashable = None
@@ -123,6 +125,8 @@ class GroupedHistory(IncrementalHistory[E]):
         starts: How a message of each group starts, up to its first item. What belongs to another
             group, or is empty, is not among the messages.
     """
+
+    __slots__ = ("_before", "_group_of", "_open", "_starts")
 
     def __init__(self, group: str, starts: Mapping[Any, bytes]) -> None:
         super().__init__()

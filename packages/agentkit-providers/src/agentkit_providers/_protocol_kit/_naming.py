@@ -37,6 +37,16 @@ class NamingEncoder:
         changes_key: The protocol's metadata key for changes of requests.
     """
 
+    __slots__ = (
+        "_changes_key",
+        "_encoder",
+        "_items",
+        "_names",
+        "_names_of",
+        "_sent",
+        "_tools",
+    )
+
     def __init__(
         self,
         encoder: RequestEncoder,
@@ -47,10 +57,10 @@ class NamingEncoder:
         self._names_of = names_of
         self._changes_key = changes_key
         self._names: WireNames | None = None
-        self._items: list[Item] = []
+        self._items: Sequence[Item] = ()
         """The items of the last request; and below, the same items as they were sent. Equal ones
         would do, but encoders keep what they wrote of the same ones."""
-        self._sent: list[Item] = []
+        self._sent: Sequence[Item] = ()
         self._tools: tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]] = ((), ())
         """The tools of the last request, and as they were sent."""
 
@@ -65,7 +75,7 @@ class NamingEncoder:
             return self._encoder.encode(request)
         if names != self._names:
             self._names, self._tools = names, ((), ())
-            self._items.clear()
+            self._items = ()
         if self._tools[0] is not request.tools:
             self._tools = request.tools, names.specs(request.tools)
         sent = names.request(request, self._renamed(request.items, names), self._tools[1])
@@ -75,12 +85,11 @@ class NamingEncoder:
         return replace(wire, metadata={**wire.metadata, self._changes_key: changes})
 
     def _renamed(self, items: Sequence[Item], names: WireNames) -> Sequence[Item]:
-        known = self._items
-        if len(known) > len(items) or not all(map(is_, known, items)):
-            known.clear()
-        new = items[len(known) :]
-        self._sent = [*self._sent[: len(known)], *map(names.item, new)]
-        known += new
+        known = len(self._items)
+        if known > len(items) or not all(map(is_, self._items, items)):
+            known = 0
+        self._sent = [*self._sent[:known], *map(names.item, items[known:])]
+        self._items = tuple(items)
         return self._sent
 
 

@@ -59,11 +59,13 @@ class AnthropicMessagesEncoder:
         kept: What was worked out for earlier requests of the projection.
     """
 
+    __slots__ = ("_history", "_instructions", "_kept", "_quirks", "_target_of")
+
     def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
         self._kept = kept
-        self._instructions: list[str] = []  # what fitting the last request added
+        self._instructions: Sequence[str] = ()  # what fitting the last request added
         self._history = GroupedHistory[EncodedBlocks]("place", _MESSAGE_START)
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -82,7 +84,7 @@ class AnthropicMessagesEncoder:
         draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
-        if draft.instructions != known:
+        if draft.instructions != list(known):
             self._instructions = draft.instructions
             items = self._history.update(draft.request.items, target)
         request = draft.request

@@ -56,6 +56,8 @@ class EncodedParts(EncodedItem, frozen=True, kw_only=True):
 class ContentHistory(GroupedHistory[EncodedParts]):
     """The history of one conversation as contents."""
 
+    __slots__ = ("first_uses",)
+
     def __init__(self) -> None:
         super().__init__("kind", _CONTENT_START)
         self.first_uses: dict[str, int] = {}
@@ -84,11 +86,13 @@ class GoogleGenerateEncoder:
         kept: What was worked out for earlier requests of the projection.
     """
 
+    __slots__ = ("_history", "_instructions", "_kept", "_quirks", "_target_of")
+
     def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
         self._kept = kept
-        self._instructions: list[str] = []  # what fitting the last request added
+        self._instructions: Sequence[str] = ()  # what fitting the last request added
         self._history = ContentHistory()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
@@ -106,7 +110,7 @@ class GoogleGenerateEncoder:
         draft = fit(request, items, self._kept, traits, RULES)
         if draft.instructions:
             draft.request = with_instructions(draft.request, draft.instructions)
-        if draft.instructions != known:
+        if draft.instructions != list(known):
             self._instructions = draft.instructions
             items = self._history.update(draft.request.items, target)
         if ends_with_words(items):

@@ -44,6 +44,8 @@ class OpenAIResponsesEncoder:
         kept: What was worked out for earlier requests of the projection.
     """
 
+    __slots__ = ("_history", "_kept", "_quirks", "_target_of")
+
     def __init__(self, target_of: Callable[[str], Target], quirks: Quirks, kept: KeptFacts) -> None:
         self._target_of = target_of
         self._quirks = quirks
