@@ -118,7 +118,14 @@ def responses(draw: st.DrawFn) -> list[bytes]:
     early = draw(st.sampled_from([0, 0, 0, 1, 2]))
     status = draw(st.sampled_from([b"200 OK"] * 6 + [b"204 No", b"500 Sorry"]))
     body = b"".join(draw(st.lists(chunks(), max_size=8)))
-    ends = [END] * 8 + [b"0\r\nx-t: 1\r\n\r\n", b"", b"00\r\n\r\n", b"0;x\r\n\r\n", b"0\r\n\n"]
+    ends = [END] * 8 + [
+        b"0\r\nx-t: 1\r\n\r\n",
+        b"",
+        b"00\r\n\r\n",
+        b"0;x\r\n\r\n",
+        b"0\r\n\n",
+        END + EVENT,
+    ]
     body += draw(st.sampled_from(ends))
     framings = [b"transfer-encoding: chunked", b"Transfer-Encoding:CHUNKED"] * 4
     framings += [
@@ -158,6 +165,8 @@ BODIES = {
     "trailers": b"0\r\nx-t: 1\r\n\r\n",
     "extension": b"5;x=y\r\nhello\r\n" + END,
     "cut off": b"",
+    "more behind the end": END + EVENT,
+    "an empty size": b"\r\n\r\n" + EVENT + END,
     "odd data": b"%x\r\n%s\r\n" % (len(TWO_CHUNKS), TWO_CHUNKS) + END,
     "no line end": b"3\r\nabcxx" + EVENT + END,
     "half a line end": b"3\r\nabc\r\r\n" + EVENT + END,

@@ -31,6 +31,7 @@ class ResponseFraming:
         "_at_footer",
         "_behind_head",
         "_blank_start",
+        "_has_line_ends",
         "_has_open_chunk",
         "_held",
         "_left",
@@ -49,6 +50,7 @@ class ResponseFraming:
         self._held = b""  # the end of a read, which begins a line that is not complete
         self._left = 0  # bytes that are missing of the chunk that the server is sending
         self._at_footer = False  # whether the line end behind a chunk's data comes next
+        self._has_line_ends = False  # whether the data of chunks has line ends in it
         self._has_open_chunk = False  # whether the parser waits for the line end behind our chunk
         self.is_complete = False
         """Whether the last chunk has been passed on, and nothing has come behind it."""
@@ -98,13 +100,12 @@ class ResponseFraming:
         if self._held:
             data, self._held = self._held + data, b""
         pieces: list[bytes] = []
-        add, find, end = pieces.append, data.find, len(data)
-        at, left, at_footer = 0, self._left, self._at_footer
+        at, end, left, at_footer = 0, len(data), self._left, self._at_footer
         rest = b""
         while at < end:
             if left:
                 piece = data[at : at + left]
-                add(piece)
+                pieces.append(piece)
                 at += len(piece)
                 left -= len(piece)
                 at_footer = not left
@@ -119,7 +120,11 @@ class ResponseFraming:
                     rest = self._pass_on(data, start)
                     break
                 start += 2
-            line_end = find(b"\r\n", start, start + _MAX_SIZE_LINE)
+            behind = self._take_whole_chunks(data, start, pieces)
+            if behind > start:
+                at, at_footer = behind - 2, True
+                continue
+            line_end = data.find(b"\r\n", start, start + _MAX_SIZE_LINE)
             if line_end < 0:
                 if end - start >= _MAX_SIZE_LINE:
                     rest = self._pass_on(data, at)
@@ -141,10 +146,46 @@ class ResponseFraming:
         self._has_open_chunk = True
         return b"".join((opening, *pieces, rest))
 
+    def _take_whole_chunks(self, data: bytes, start: int, pieces: list[bytes]) -> int:
+        """Add the data of all chunks that are whole, up to the first that is not.
+
+        Returns:
+            Where the rest begins.
+        """
+        if not self._has_line_ends:
+            behind = _split_whole_chunks(data, start, pieces)
+            if behind is not None:
+                return behind
+            self._has_line_ends = True
+        while True:
+            line_end = data.find(b"\r\n", start, start + _MAX_SIZE_LINE)
+            size = 0 if line_end < 0 else _chunk_size(data[start:line_end])
+            stop = line_end + 2 + size
+            if not size or data[stop : stop + 2] != b"\r\n":
+                return start
+            pieces.append(data[line_end + 2 : stop])
+            start = stop + 2
+
     def _pass_on(self, data: bytes, at: int) -> bytes:
         """Leave the rest of the response to the parser."""
         self._state = _UNCHANGED
         return data[at:]
+
+
+def _split_whole_chunks(data: bytes, start: int, pieces: list[bytes]) -> int | None:
+    """Do the same much faster, for chunks whose data has no line end (CRLF) in it; else None."""
+    end = len(data)
+    if data.endswith(_LAST_CHUNK):
+        end -= len(_LAST_CHUNK)
+    lines = data[start:end].split(b"\r\n")
+    count = (len(lines) - 1) // 2 * 2  # a line is left that has not ended, or a size and some data
+    found = lines[1:count:2]
+    lengths = list(map(len, found))
+    if 0 in lengths or lengths != list(map(_chunk_size, lines[0:count:2])):
+        return None
+    pieces += found
+    behind = end - len(lines[-1])
+    return behind if len(lines) - count == 1 else behind - 2 - len(lines[count])
 
 
 @lru_cache(maxsize=1024)
