@@ -250,7 +250,9 @@ class Agent(AgentRuns):
         with leased(store, name) as lease:
             saved = None if store is None else load_saved_blocking(store, name)
             begin = replace(parts.start(name, history=history, saved=saved), lease=lease)
-        with open_session_blocking(parts, begin, store=store) as session:
+        opened = open_session_blocking(parts, begin, store=store)
+        del begin, history  # a long session need not keep what it began with
+        with opened as session:
             yield session
 
     @contextmanager

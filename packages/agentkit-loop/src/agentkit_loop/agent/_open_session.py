@@ -108,6 +108,7 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         driver = ConcurrentDriver(model, setup, background, store=self._store)
         self._session = Session(driver, on_approval=parts.on_approval)
         self._end = driver.wait_for_tasks
+        del self._begin  # it holds the history that the session began with
         try:
             driver.engine.begin(begin.head, begin.effects)
             driver.engine.release_lease()
@@ -161,6 +162,7 @@ def open_session_blocking(
     try:
         driver.engine.begin(begin.head, begin.effects)
         driver.engine.release_lease()
+        del begin, setup  # a long session need not keep the history that it began with
         yield session
     except BaseException:
         with suppress(ReporterFailed):  # the first exception is the one to raise

@@ -7,7 +7,7 @@ Everything that may wait is a coroutine, for both drivers; the blocking one runs
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from msgspec.structs import replace
 
@@ -194,8 +194,25 @@ class HookRunner:
     def _digests_of(self, request: ModelRequest) -> dict[str, str]:
         # The executor returns the same specs until something changes, and digests are costly.
         if request.tools is not self._specs:
-            self._specs, self._digests = request.tools, spec_digests(request.tools)
+            self._specs, self._digests = request.tools, _digests_of(request.tools)
         return self._digests
+
+
+_MOST_DIGESTS: Final = 64
+_DIGESTS: Final[dict[int, tuple[tuple[ToolSpec, ...], dict[str, str]]]] = {}
+"""Digests of the specs that were offered last, by the identity of the tuple: the sessions of an
+agent offer the same, and need not compute and hold them for each."""
+
+
+def _digests_of(specs: tuple[ToolSpec, ...]) -> dict[str, str]:
+    if type(specs) is not tuple:
+        return spec_digests(specs)  # a hook may have made a list, which could change
+    known = _DIGESTS.get(id(specs))
+    if known is None or known[0] is not specs:
+        if len(_DIGESTS) >= _MOST_DIGESTS:
+            _DIGESTS.clear()
+        known = _DIGESTS[id(specs)] = (specs, spec_digests(specs))
+    return known[1]
 
 
 def _build_request(state: State, executor: Executor) -> ModelRequest:

@@ -53,6 +53,8 @@ from agentkit_loop.kernel._state import STATE_VERSION, HookPoints, ParentCall, S
 from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
 
+_NO_OPTIONS: Final = ModelOptions()
+
 ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
     MutatorsDone: (RunMutators,),
     Prepared: (Prepare,),
@@ -122,7 +124,7 @@ def start(
         model=model,
         provider=provider,
         parent=parent,
-        options=options or ModelOptions(),
+        options=options or _NO_OPTIONS,
         instructions=tuple(instructions),
         config=config or LoopConfig(),
         hooks=hooks or HookPoints(),

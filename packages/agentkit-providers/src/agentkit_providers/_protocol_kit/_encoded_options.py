@@ -53,3 +53,19 @@ def level_note(asked: ThinkingLevel | None, sent: ThinkingLevel | None) -> JsonV
     if asked is None or asked is sent:
         return None
     return {"asked": asked.value, "sent": None if sent is None else sent.value}
+
+
+def with_list(body: bytes, name: bytes, entries: list[bytes]) -> bytes:
+    """Add a list at the end of a JSON object; all bytes are copied once.
+
+    Args:
+        body: The object, which has at least one field.
+        name: The name of the new field.
+        entries: What is in the list, each as JSON; it is changed. May be empty.
+    """
+    start = b'%b,"%b":[' % (body[:-1], name)
+    if not entries:
+        return start + b"]}"
+    entries[0] = start + entries[0]
+    entries[-1] += b"]}"
+    return b",".join(entries)

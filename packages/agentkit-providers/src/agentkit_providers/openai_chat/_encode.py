@@ -15,6 +15,7 @@ from agentkit_core import Item, ModelRequest, ThinkingLevel, to_json
 from agentkit_core.provider import Target, WireRequest
 from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
+from agentkit_providers._protocol_kit._encoded_options import with_list
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
 from agentkit_providers._protocol_kit._instructions import (
@@ -78,7 +79,7 @@ class OpenAIChatEncoder:
         body = to_json(options.body)
         if "messages" not in options.body:
             messages = self._all_messages(draft, items, target, thinking=thinking)
-            body = _with_messages(body, messages)
+            body = with_list(body, b"messages", messages)
         return WireRequest(
             path=PATH,
             body=body,
@@ -164,12 +165,3 @@ def _thinks(draft: Draft, quirks: Quirks) -> bool:
 
 def _join(messages: Iterable[bytes]) -> bytes:
     return b",".join(messages)
-
-
-def _with_messages(body: bytes, messages: list[bytes]) -> bytes:
-    """Add messages at the end of a body that has none; all bytes are copied once."""
-    if not messages:
-        return body[:-1] + b',"messages":[]}'
-    messages[0] = body[:-1] + b',"messages":[' + messages[0]
-    messages[-1] += b"]}"
-    return _join(messages)

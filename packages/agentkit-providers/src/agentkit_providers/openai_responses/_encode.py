@@ -15,6 +15,7 @@ from agentkit_core import Item, ModelRequest, to_json
 from agentkit_core.provider import Target, WireRequest
 from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
+from agentkit_providers._protocol_kit._encoded_options import with_list
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
 from agentkit_providers._protocol_kit._kept_facts import KeptFacts
@@ -76,11 +77,10 @@ class OpenAIResponsesEncoder:
             if cache is not None and cache.marks and quirks.cache_breakpoints:
                 # Marks stand elsewhere in every request, so nothing that was written can be kept.
                 groups = [encode_item(items, at, quirks, stored=stored) for at in range(len(items))]
-                marked = mark_input(groups, cache, request, target)
-                written = to_json(marked)[1:-1]
+                written = list(map(to_json, mark_input(groups, cache, request, target)))
             else:
                 written = self._input(items, stored=stored)
-            body = b"".join((body[:-1], b',"input":[', written, b"]}"))
+            body = with_list(body, b"input", written)
         return WireRequest(
             path=PATH,
             body=body,
@@ -94,7 +94,7 @@ class OpenAIResponsesEncoder:
         quirks = self._quirks
         return self._kept.of_model(model, quirks, lambda: traits_of(quirks, self._target_of(model)))
 
-    def _input(self, items: Sequence[Item], *, stored: bool) -> bytes:
+    def _input(self, items: Sequence[Item], *, stored: bool) -> list[bytes]:
         quirks, open_from = self._quirks, first_open(items)
         in_list = quirks.assistant_text_in_list
 
@@ -113,4 +113,4 @@ class OpenAIResponsesEncoder:
             return EncodedItem(to_json(input_items)[1:-1], at < open_from)
 
         self._history.encode(items, encode)
-        return b",".join(self._history.data())
+        return self._history.data()
