@@ -62,7 +62,8 @@ def proxy_for(url: str) -> ProxyRoute | None:
         UnusableSetting: The variable that names the proxy is not a valid address of one.
     """
     get = os.environ.get
-    if not _SYSTEM_HAS_PROXIES and not any(map(get, _PROXIES_OF_SCHEME[url.partition(":")[0]])):
+    variables = _PROXIES_OF_SCHEME.get(url.partition(":")[0], _PROXY_VARIABLES)
+    if not _SYSTEM_HAS_PROXIES and not any(map(get, variables)):
         return None
     parts = urlsplit(url)
     return _proxy_for(parts.scheme, parts.netloc, tuple(map(get, _PROXY_VARIABLES)))
