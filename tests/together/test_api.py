@@ -61,7 +61,7 @@ MOST_NAMES = {
 
 
 @pytest.mark.parametrize(("root_module", "limit"), MOST_NAMES.items())
-def test_a_root_module_has_few_names(root_module: str, limit: int) -> None:
+def test_vu08_a_root_module_has_few_names(root_module: str, limit: int) -> None:
     assert len(public_names(_path_of(root_module))) <= limit
 
 

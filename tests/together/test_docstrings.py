@@ -69,14 +69,14 @@ def misses(package: str) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULE_OF.values())
-def test_the_help_of_a_root_module_can_be_read(module: str) -> None:
+def test_vu08_the_help_of_a_root_module_can_be_read(module: str) -> None:
     text = pydoc.render_doc(importlib.import_module(module), renderer=pydoc.TextDoc())
 
     assert 20 < len(text.splitlines()) < MOST_LINES
 
 
 @pytest.mark.parametrize("package", MODULE_OF)
-def test_a_struct_explains_each_of_its_fields(package: str) -> None:
+def test_vu08_a_struct_explains_each_of_its_fields(package: str) -> None:
     assert not misses(package)
 
 
