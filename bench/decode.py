@@ -86,7 +86,8 @@ def messages(word: str) -> dict[str, Any]:
 def google(word: str) -> dict[str, Any]:
     content = {"parts": [{"text": word}], "role": "model"}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 9, "totalTokenCount": 14}
-    return {"candidates": [{"content": content, "index": 0}], "usageMetadata": usage}
+    head = {"modelVersion": "m", "responseId": "r"}
+    return {"candidates": [{"content": content, "index": 0}], "usageMetadata": usage, **head}
 
 
 def opening(api: str) -> list[dict[str, Any]]:

@@ -170,7 +170,7 @@ def test_the_work_of_looking_after_every_delta_grows_with_the_deltas_and_no_fast
 
     few, many = stream(200), stream(2_000)
 
-    assert operations(lambda: look(many)) <= 10 * operations(lambda: look(few)) + 500
+    assert operations(lambda: look(many)) <= 13 * operations(lambda: look(few))
 
 
 def test_metadata_that_have_not_changed_are_not_copied_at_every_look() -> None:

@@ -138,7 +138,7 @@ class OpenPart:
         chunks = self.text
         text = chunks[0]
         if len(chunks) > 1:
-            if len(text) > _LONG:
+            if len(text) > _LONG and 8 * (sum(map(len, chunks)) - len(text)) < len(text):
                 # Extended in place where nobody keeps the last snapshot, and copied otherwise.
                 chunks[0] = ""
                 text += "".join(chunks)

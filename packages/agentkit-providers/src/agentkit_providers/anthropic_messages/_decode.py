@@ -34,7 +34,7 @@ from agentkit_providers.anthropic_messages._metadata_keys import (
     STOP_SEQUENCE_KEY,
 )
 from agentkit_providers.anthropic_messages._quirks import Quirks
-from agentkit_providers.anthropic_messages._usage import merge_reports, parse_usage
+from agentkit_providers.anthropic_messages._usage import merge_report, parse_usage
 from agentkit_providers.anthropic_messages._wire_events import (
     BLOCK_DELTAS,
     BLOCK_OF_DELTA,
@@ -218,7 +218,7 @@ class AnthropicMessagesDecoder(BodyDecoder):
             self._metadata[CONTEXT_MANAGEMENT_KEY] = context_management
 
     def _take_usage(self, report: Any, out: list[ModelEvent], *, final: bool) -> None:
-        self._report = merge_reports(self._report, report)
+        merge_report(self._report, report)
         if tier := text_or_empty(self._report.get("service_tier")):
             self._metadata[f"{API}.service_tier"] = tier
         usage = parse_usage(self._report, self._quirks, final=final)

@@ -11,19 +11,18 @@ from agentkit_providers.anthropic_messages._metadata_keys import USAGE_KEY
 from agentkit_providers.anthropic_messages._quirks import Quirks
 
 
-def merge_reports(known: Mapping[str, Any], report: Any) -> dict[str, Any]:
+def merge_report(known: dict[str, Any], report: Any) -> None:
     """Merge a later usage report into the earlier ones.
 
     Counts of a stream are running totals: a number replaces the earlier one. Null, which gateways
     send for what they do not know, changes nothing.
 
     Args:
-        known: The earlier reports, merged.
+        known: The earlier reports, merged; it is changed.
         report: The later report; ignored where it is not an object.
     """
-    if not isinstance(report, dict):
-        return dict(known)
-    return {**known, **{key: value for key, value in report.items() if value is not None}}
+    if isinstance(report, dict):
+        known.update((key, value) for key, value in report.items() if value is not None)
 
 
 def parse_usage(report: Mapping[str, Any], quirks: Quirks, *, final: bool) -> Usage | None:
