@@ -34,7 +34,7 @@ from agentkit_providers._protocol_kit._incremental_history import IncrementalHis
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.anthropic_messages import AnthropicMessages
 from agentkit_providers.google_generate import GoogleGenerate
-from agentkit_providers.openai_chat import OpenAIChat
+from agentkit_providers.openai_chat import OpenAIChat, _encode
 from agentkit_providers.openai_chat import Quirks as OpenAIChatQuirks
 from agentkit_providers.openai_responses import OpenAIResponses
 
@@ -153,6 +153,29 @@ def test_a_turn_on_a_long_history_executes_what_one_on_a_short_history_does(
 
     assert few.total() > 100
     assert many == few
+
+
+def test_marks_in_messages_leave_what_was_written_as_it_is() -> None:
+    projection = OpenAIChat(quirks=OpenAIChatQuirks(cache_control=True))
+    encoder, written = projection.encoder(), list[int]()
+    chat_encode: Any = _encode
+    encode_item = chat_encode.encode_item
+
+    def counted(items: Any, at: int, *rest: Any, **options: Any) -> Any:
+        written.append(at)
+        return encode_item(items, at, *rest, **options)
+
+    items = [Item.system("Be brief."), Item.user("hi")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chat_encode, "encode_item", counted)
+        for turn in range(20):
+            encoder.encode(request("a-model", items))
+            items += [Item.assistant(f"answer {turn}"), Item.user("go on")]
+        body = encoder.encode(request("a-model", items)).body
+
+    assert written == list(range(2 + 20 * 2))
+    assert body == projection.encode(request("a-model", items)).body
+    assert body.count(b'"cache_control"') == 4
 
 
 FORMAT = JsonSchemaFormat({"type": "object"})

@@ -78,7 +78,7 @@ def mark_messages(
     target: Target,
     messages_of: MessagesOf,
     mark: CacheControl,
-) -> None:
+) -> dict[int, Message]:
     """Mark a request's messages.
 
     Where the caller names no marks, the ends of the instructions, of what the request before has
@@ -88,11 +88,14 @@ def mark_messages(
     mark on something else moves to the text before it.
 
     Args:
-        messages: The request's messages; those that are marked are changed.
+        messages: The request's messages; they are not changed.
         request: The request, whose items the marks count.
         target: What the request's items were made sendable for.
         messages_of: Writes sendable items as messages.
         mark: The mark.
+
+    Returns:
+        The messages with marks, by their index.
 
     Raises:
         UnsupportedContent: Caching is required, and a mark cannot stand where the caller wants it.
@@ -102,14 +105,17 @@ def mark_messages(
         spots: Iterable[_Spot] = _default_spots(messages)
     else:
         spots = _spots_of(marks, request, messages, target, messages_of)
+    marked: dict[int, Message] = {}
     for spot in spots:
-        message = messages[spot.message]
-        message.content = [
+        message = marked.get(spot.message, messages[spot.message])
+        content = [
             replace(entry, cache_control=mark)
             if place == spot.place and isinstance(entry, TextPart)
             else entry
             for place, entry in enumerate(_entries(message))
         ]
+        marked[spot.message] = replace(message, content=content)
+    return marked
 
 
 def _callers_marks(request: ModelRequest) -> frozenset[CacheMark] | None:

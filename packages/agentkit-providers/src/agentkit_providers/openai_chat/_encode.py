@@ -9,6 +9,7 @@ cache by prefix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from agentkit_core import Item, ModelRequest, ThinkingLevel, to_json
@@ -36,6 +37,21 @@ from agentkit_providers.openai_chat._wire_request import AssistantMessage, Messa
 PATH: Final = "/chat/completions"
 
 
+class EncodedMessages(EncodedItem, frozen=True, kw_only=True):
+    """One item as messages, which are kept one by one where the request has cache marks.
+
+    Attributes:
+        data: The messages, joined by commas.
+        is_final: Always true in this protocol.
+        is_notable: Always false in this protocol.
+        messages: The messages; they are not changed. Empty where there are no marks.
+        pieces: The same as JSON.
+    """
+
+    messages: tuple[Message, ...] = ()
+    pieces: tuple[bytes, ...] = ()
+
+
 class OpenAIChatEncoder:
     """Writes the requests of one conversation, and keeps what it wrote of the history.
 
@@ -52,7 +68,7 @@ class OpenAIChatEncoder:
         self._quirks = quirks
         self._kept = kept
         self._instructions: Sequence[str] = ()  # what fitting the last request added
-        self._history = IncrementalHistory[EncodedItem]()
+        self._history = IncrementalHistory[EncodedMessages]()
 
     def encode(self, request: ModelRequest, /) -> WireRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
@@ -74,7 +90,8 @@ class OpenAIChatEncoder:
             self._instructions = draft.instructions
             items = self._history.update(draft.request.items, target)
         thinking = _thinks(draft, quirks)
-        self._history.set_settings(thinking)
+        marks = cache_control(draft.request, quirks) is not None
+        self._history.set_settings((thinking, marks))
         options = encode_options(draft.request, items, quirks)
         body = to_json(options.body)
         if "messages" not in options.body:
@@ -110,10 +127,21 @@ class OpenAIChatEncoder:
 
         if mark is None:
             return [*self._messages(items, thinking=thinking), *map(to_json, last)]
-        # Marks stand elsewhere in every request, so nothing that was written can be kept.
-        marked = [*messages_of(items), *last]
-        mark_messages(marked, draft.request, target, messages_of, mark)
-        return list(map(to_json, marked))
+        # Marks stand elsewhere in every request, so the messages are kept one by one.
+        written = self._history.encode(items, partial(self._encode_apart, thinking=thinking))
+        messages = [message for item in written for message in item.messages]
+        pieces = [piece for item in written for piece in item.pieces]
+        pieces += map(to_json, last)
+        messages += last
+        marked = mark_messages(messages, draft.request, target, messages_of, mark)
+        for at, message in marked.items():
+            pieces[at] = to_json(message)
+        return pieces
+
+    def _encode_apart(self, items: Sequence[Item], at: int, *, thinking: bool) -> EncodedMessages:
+        messages = tuple(encode_item(items, at, self._quirks, thinking=thinking))
+        pieces = tuple(map(to_json, messages))
+        return EncodedMessages(_join(pieces), messages=messages, pieces=pieces)
 
     def _continued(
         self, draft: Draft, items: Sequence[Item], *, thinking: bool
@@ -139,17 +167,17 @@ class OpenAIChatEncoder:
         after_results = quirks.requires_assistant_after_tool_result
         with_reasoning = thinking and quirks.requires_reasoning_content_on_assistant
 
-        def encode(items: Sequence[Item], at: int) -> EncodedItem:
+        def encode(items: Sequence[Item], at: int) -> EncodedMessages:
             item = items[at]
             text = only_text(item)
             if text is not None:
                 # Most items are one text, and need none of what follows.
                 if item.kind is USER and not after_results:
-                    return EncodedItem(b'{"role":"user","content":%b}' % to_json(text))
+                    return EncodedMessages(b'{"role":"user","content":%b}' % to_json(text))
                 if item.kind is ASSISTANT and not with_reasoning:
-                    return EncodedItem(b'{"role":"assistant","content":%b}' % to_json(text))
+                    return EncodedMessages(b'{"role":"assistant","content":%b}' % to_json(text))
             messages = encode_item(items, at, quirks, thinking=thinking)
-            return EncodedItem(_join(map(to_json, messages)))
+            return EncodedMessages(_join(map(to_json, messages)))
 
         self._history.encode(items, encode)
         return self._history.data()
