@@ -60,7 +60,7 @@ UNITS = (
     Unit("deltas 1 ms apart", "paced-{}", (100, 1_000), 0.9, quick_sizes=(50, 550)),
     Unit("round of 1 call", "loop-{}-1", (10, 50), 0.9, BOTH, (5, 25), (2, 12)),
     Unit("round of 8 calls", "loop-{}-8", (10, 50), 1.2, BOTH, (5, 25), (2, 12)),
-    Unit("100 streams, per delta", "streams-100-{}", (20, 220), 0.33, quick_sizes=(20, 120)),
+    Unit("100 streams, per delta", "streams-100-{}", (20, 220), 0.33, quick_sizes=(20, 420)),
     Unit("1,000 streams, per delta", "streams-1000-{}", (20, 220), 0.1),
     Unit(
         "history, cold, per message",
