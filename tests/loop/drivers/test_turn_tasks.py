@@ -23,12 +23,18 @@ from agentkit_loop.kernel import Input
 from agentkit_loop.kernel._step import step_all
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
-from agentkit_tools_core import ToolContext, tool
+from agentkit_tools_core import FunctionTool, ToolContext, tool
 
 
 @tool
 async def add(a: int, b: int) -> str:
     """Add two numbers."""
+    return str(a + b)
+
+
+@tool(name="add", inline=True)
+def add_at_once(a: int, b: int) -> str:
+    """Add two numbers, without waiting."""
     return str(a + b)
 
 
@@ -143,9 +149,10 @@ async def test_leaving_a_stream_while_tools_run_waits_for_their_end(
         assert (await session.prompt("go on")).text == "fine"
 
 
+@pytest.mark.parametrize("adder", [add, add_at_once], ids=["async", "inline"])
 @pytest.mark.parametrize("how", ["run", "stream"])
 async def test_what_tools_return_together_is_fed_in_one_step(
-    how: str, monkeypatch: pytest.MonkeyPatch
+    how: str, adder: FunctionTool[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[int] = []
 
@@ -157,7 +164,7 @@ async def test_what_tools_return_together_is_fed_in_one_step(
 
     async def work(count: int) -> int:
         made = [call("add", {"a": at, "b": 1}, f"c{at}") for at in range(count)]
-        agent = Agent(model=ScriptedModel(Reply.of(*made), say("x")), tools=[add])
+        agent = Agent(model=ScriptedModel(Reply.of(*made), say("x")), tools=[adder])
         steps.clear()
         seen: list[Event] = []
         if how == "run":
@@ -167,3 +174,20 @@ async def test_what_tools_return_together_is_fed_in_one_step(
         return len(steps)
 
     assert await work(200) == await work(8) <= 8
+
+
+async def test_the_calls_before_one_that_breaks_the_run_have_their_results() -> None:
+    @tool(inline=True)
+    def leave() -> str:
+        """Leave the program."""
+        raise SystemExit(3)
+
+    made = (call("add", {"a": 1, "b": 1}, "c1"), call("leave", {}, "c2"))
+    agent = Agent(model=ScriptedModel(Reply.of(*made)), tools=[add_at_once, leave])
+    async with agent.session() as session:
+        with pytest.raises(SystemExit):
+            await session.prompt("go")
+        first, second = session.transcript[-1].tool_results
+
+    assert (first.text, first.is_error) == ("2", False)
+    assert second.is_error

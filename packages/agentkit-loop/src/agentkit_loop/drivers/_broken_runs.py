@@ -72,6 +72,12 @@ class BegunEffects:
         """Forget an effect that was performed."""
         self._begun.pop(effect.id, None)
 
+    def end_answered(self) -> None:
+        """Forget all effects that have been answered."""
+        out = self._engine.state.out
+        for effect_id in [each for each in self._begun if each not in out]:
+            del self._begun[effect_id]
+
     def recover(self) -> None:
         """Answer, or put back, effects that an exception interrupted and that are still wanted."""
         effects = tuple(self._begun.values())

@@ -152,12 +152,9 @@ class TaskGroupRunner:
             self._context = copy_context()
             self._start_background()
             if self._next_is_inline:
-                while self._next_is_inline and engine.events.stopped_by is None:
-                    await self._perform_next()
-                return
+                return await self._perform_inline()
             if self._needs_tasks:
-                self._start_tasks()
-                return await self._tasks.work()
+                return await self._tasks.work(self._start_pending)
             if engine.pending:
                 return await self._perform_next()
             if self._background.blocks_turn(engine.state):
@@ -169,8 +166,7 @@ class TaskGroupRunner:
         self.raise_failure()
         await self._saver.flush()
         self._context = copy_context()
-        self._start_tasks()
-        await self._tasks.work()
+        await self._tasks.work(self._start_pending)
 
     async def something_new(self) -> None:
         """Wait until the engine is fed anything, or the host's work ends.
@@ -201,6 +197,21 @@ class TaskGroupRunner:
         effect = self._engine.pending[0] if self._engine.pending else None
         return isinstance(effect, StartTool) and self._engine.executor.is_quick(effect.call.name)
 
+    async def _perform_inline(self) -> None:
+        """Perform the calls that never wait, and feed all of their answers together."""
+        answers: list[Input] = []
+        try:
+            while self._next_is_inline:
+                answer = await self._performer.perform(self.begun.take_next())
+                if answer is not None:
+                    answers.append(answer)
+        finally:  # those before one that raised have their results
+            if answers and self._engine.save_error is None:
+                self._engine.feed(*answers)
+            self.begun.end_answered()
+        if self._engine.outbox:
+            await self._saver.flush()
+
     async def _perform_next(self) -> None:
         effect = self.begun.take_next()
         await self.feed(await self._performer.perform(effect))
@@ -225,10 +236,6 @@ class TaskGroupRunner:
         # gets those of a tool while it runs.
         is_tool = isinstance(engine.pending[0], StartTool)
         return bool(engine.state.pending_approvals) or (engine.stops_after_read and is_tool)
-
-    def _start_tasks(self) -> None:
-        self._tasks.is_stopping = False
-        self._start_pending()
 
     def _start_pending(self) -> None:
         self._start_background()

@@ -102,11 +102,14 @@ class TurnTasks:
         """Save what was decided, in a task."""
         self._tasks.start(self._save, context)
 
-    async def work(self) -> None:
+    async def work(self, start: Callable[[], None] | None = None) -> None:
         """Feed what the tasks return, until all have done their work.
 
         If the engine stops after reads, until there are new events: the tasks go on meanwhile, and
         what they return then they feed themselves.
+
+        Args:
+            start: Starts the first ones; None if an earlier call has done so.
 
         Raises:
             BaseException: An exception of a task; the others have been stopped.
@@ -114,6 +117,9 @@ class TurnTasks:
         engine, seen = self._engine, self._engine.events.seq
         self.host_works = True
         try:
+            if start is not None:
+                self.is_stopping = False
+                start()
             while True:
                 await self._feed_answers()
                 failed = self.failure or engine.events.stopped_by or engine.save_error

@@ -9,7 +9,7 @@ from agentkit_loop.kernel._call_state import CallState, CallStatus
 
 
 class RoundDraft:
-    """The calls of the running round, in call order: found by id, and counted by status.
+    """The calls of the running round, in call order: found by id, and counted by status if wanted.
 
     So a step that changes many calls does not look through all of them for each.
 
@@ -25,15 +25,37 @@ class RoundDraft:
         done: How many have their result.
     """
 
-    __slots__ = ("_calls", "checking", "done", "is_changed", "new", "ready", "running")
+    __slots__ = (
+        "_calls",
+        "_is_counted",
+        "checking",
+        "done",
+        "is_changed",
+        "new",
+        "ready",
+        "running",
+    )
 
     def __init__(self, calls: Iterable[CallState]) -> None:
         self.is_changed = False
         self.new = self.checking = self.ready = self.running = self.done = 0
-        self._calls: dict[ToolCallId, CallState] = {}
-        for call in calls:
-            self._calls[call.call.id] = call
-            self._count(call.status, 1)
+        self._is_counted = False
+        self._calls: dict[ToolCallId, CallState] = {call.call.id: call for call in calls}
+
+    def count(self) -> None:
+        """Count the calls by status, from here on."""
+        if self._is_counted:
+            return
+        self._is_counted = True
+        for call in self._calls.values():
+            # As `_add` does, without a call for each.
+            status = call.status
+            if status is CallStatus.RUNNING:
+                self.running += 1
+            elif status is CallStatus.DONE:
+                self.done += 1
+            else:
+                self._add(status, 1)
 
     def __len__(self) -> int:
         """How many calls there are, those with a result included."""
@@ -56,11 +78,11 @@ class RoundDraft:
             return
         self.is_changed = True
         self._calls[call_id] = changed
-        if before.status is not changed.status:
-            self._count(before.status, -1)
-            self._count(changed.status, 1)
+        if self._is_counted and before.status is not changed.status:
+            self._add(before.status, -1)
+            self._add(changed.status, 1)
 
-    def _count(self, status: CallStatus, by: int) -> None:
+    def _add(self, status: CallStatus, by: int) -> None:
         if status is CallStatus.RUNNING:
             self.running += by
         elif status is CallStatus.READY:

@@ -93,6 +93,7 @@ def advance_round(draft: Draft) -> Phase:
     calls = draft.round
     if draft.config.execution is Execution.SEQUENTIAL:
         return _advance_first(draft)
+    calls.count()
     while calls.done < len(calls):
         if calls.new:
             for call in calls.calls:
@@ -123,6 +124,7 @@ def _advance_first(draft: Draft) -> Phase:
 def _start_ready(draft: Draft, window: tuple[CallState, ...]) -> bool:
     """Start the calls that may run now; return whether one went to the background at once."""
     calls = draft.round
+    calls.count()
     running, alone, detached = calls.running, False, False
     room = (draft.config.max_parallel or len(calls)) - running
     if running:
