@@ -1,7 +1,9 @@
 """What many calls in one answer cost grows with their number; counted in executed lines."""
 
+import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 
 import pytest
 
@@ -16,7 +18,7 @@ from agentkit_core import (
     ToolCallId,
     ToolResult,
 )
-from agentkit_loop import Limits, LoopConfig
+from agentkit_loop import Execution, Limits, LoopConfig
 from agentkit_loop.kernel import (
     Cancel,
     EffectLost,
@@ -111,3 +113,40 @@ def test_vs07_an_answer_with_many_calls_is_work_in_proportion(limits: Limits) ->
         return lines.total()
 
     assert work(MANY) < MOST_GROWTH * work(FEW)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        LoopConfig(),
+        LoopConfig(max_parallel=4),
+        LoopConfig(execution=Execution.SEQUENTIAL),
+        LoopConfig(execution=Execution.READS_PARALLEL),
+    ],
+    ids=["parallel", "four at once", "sequential", "writes alone"],
+)
+def test_vs07_answers_that_come_one_by_one_are_work_in_proportion(config: LoopConfig) -> None:
+    def work(count: int) -> int:
+        state, lines = called(count, config), Counter[str]()
+        with counting(lines):
+            while inputs := (*checked(state, PLAIN)[:1], *answered(state)[:1]):
+                for each in inputs:
+                    state, _ = step(state, each, 0)
+        assert state.phase is not Phase.ROUND
+        return sum(lines[each] for each in lines if each.startswith("agentkit_loop.kernel"))
+
+    assert work(MANY) < MOST_GROWTH * work(FEW)
+
+
+def test_a_state_is_the_same_however_often_and_in_which_copy_it_is_stepped() -> None:
+    state, _ = step_all(called(3, LoopConfig()), checked(called(3, LoopConfig()), PLAIN), 0)
+    first, *others = answered(state)
+
+    once = step(state, first, 0)
+    again = step(state, first, 0)
+    of_copies = [
+        step(each, first, 0) for each in (deepcopy(state), pickle.loads(pickle.dumps(state)))
+    ]
+
+    assert once == again == of_copies[0] == of_copies[1]
+    assert step_all(once[0], others, 0) == step_all(again[0], others, 0)

@@ -24,7 +24,7 @@ from agentkit_loop.kernel._effects import (
     Yield,
 )
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
-from agentkit_loop.kernel._round_draft import RoundDraft
+from agentkit_loop.kernel._round_draft import RoundDraft, calls_of, draft_of, give_back
 from agentkit_loop.kernel._state import Batch, State, TurnState
 from agentkit_loop.kernel._status import SessionStatus
 
@@ -95,7 +95,7 @@ class Draft:
         """The calls of the running round; `turn.calls` has those before the step."""
         if self._round is None:
             turn = self.current_turn
-            self._round = RoundDraft(() if turn is None else turn.calls)
+            self._round = draft_of(() if turn is None else turn.calls)
         return self._round
 
     def begin_round(self, calls: Iterable[CallState]) -> None:
@@ -105,8 +105,11 @@ class Draft:
 
     def freeze(self) -> State:
         """Return the next state."""
-        if self._round is not None and self._round.is_changed and self.current_turn is not None:
-            self.set_turn(calls=self._round.calls)
+        if self._round is not None and self.current_turn is not None:
+            if self._round.is_changed:
+                self.set_turn(calls=calls_of(self._round))
+            else:
+                give_back(self._round, self.turn.calls)
         return replace(
             self._before,
             config=self.config,

@@ -1,17 +1,19 @@
-"""The calls of the running round, while one step works on them."""
+"""The calls of the running round, while steps work on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
 
 from agentkit_core import ToolCallId
 from agentkit_loop.kernel._call_state import CallState, CallStatus
 
 
 class RoundDraft:
-    """The calls of the running round, in call order: found by id, and counted by status if wanted.
+    """The calls of the running round, in call order: found by id, and counted by status.
 
-    So a step that changes many calls does not look through all of them for each.
+    So a step that changes a call, or many, does not look through all of them for each.
 
     Args:
         calls: The calls before the step.
@@ -25,46 +27,39 @@ class RoundDraft:
         done: How many have their result.
     """
 
-    __slots__ = (
-        "_calls",
-        "_is_counted",
-        "checking",
-        "done",
-        "is_changed",
-        "new",
-        "ready",
-        "running",
-    )
+    __slots__ = ("_calls", "_first_open", "_ids", "checking", "done", "is_changed", "new", "ready",
+                 "running")  # fmt: skip
 
     def __init__(self, calls: Iterable[CallState]) -> None:
         self.is_changed = False
         self.new = self.checking = self.ready = self.running = self.done = 0
-        self._is_counted = False
         self._calls: dict[ToolCallId, CallState] = {call.call.id: call for call in calls}
-
-    def count(self) -> None:
-        """Count the calls by status, from here on."""
-        if self._is_counted:
-            return
-        self._is_counted = True
+        self._ids = list(self._calls)
+        self._first_open = 0
+        """No call before this position is open; a call never opens again."""
         for call in self._calls.values():
-            # As `_add` does, without a call for each.
-            status = call.status
-            if status is CallStatus.RUNNING:
-                self.running += 1
-            elif status is CallStatus.DONE:
-                self.done += 1
-            else:
-                self._add(status, 1)
+            self._count(call.status, 1)
 
     def __len__(self) -> int:
         """How many calls there are, those with a result included."""
-        return len(self._calls)
+        return len(self._ids)
 
     @property
     def calls(self) -> tuple[CallState, ...]:
         """All calls as they are now."""
         return tuple(self._calls.values())
+
+    def open_calls(self) -> Iterator[CallState]:
+        """Iterate over the calls without a result, as each is when it is reached."""
+        calls, ids = self._calls, self._ids
+        while self._first_open < len(ids):
+            if calls[ids[self._first_open]].status is not CallStatus.DONE:
+                break
+            self._first_open += 1
+        for call_id in islice(ids, self._first_open, None):
+            call = calls[call_id]
+            if call.status is not CallStatus.DONE:
+                yield call
 
     def find(self, call_id: ToolCallId) -> CallState | None:
         """Return a call; None if the round has no call of that id."""
@@ -78,11 +73,11 @@ class RoundDraft:
             return
         self.is_changed = True
         self._calls[call_id] = changed
-        if self._is_counted and before.status is not changed.status:
-            self._add(before.status, -1)
-            self._add(changed.status, 1)
+        if before.status is not changed.status:
+            self._count(before.status, -1)
+            self._count(changed.status, 1)
 
-    def _add(self, status: CallStatus, by: int) -> None:
+    def _count(self, status: CallStatus, by: int) -> None:
         if status is CallStatus.RUNNING:
             self.running += by
         elif status is CallStatus.READY:
@@ -93,3 +88,42 @@ class RoundDraft:
             self.done += by
         elif status is CallStatus.NEW:
             self.new += by
+
+
+class RoundCalls(tuple[CallState, ...]):
+    """The calls of a round in a state: a tuple that keeps its draft for the next step.
+
+    The first step from the state takes it; any other one makes a draft anew. This decides nothing,
+    but the answers to n calls that come one by one would be n times the work of finding n calls.
+    """
+
+    _kept: list[RoundDraft]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (tuple(self),)
+
+
+def draft_of(calls: tuple[CallState, ...]) -> RoundDraft:
+    """Return the draft of a state's calls: the one that is kept, or a new one."""
+    if isinstance(calls, RoundCalls):
+        try:
+            return calls._kept.pop()  # only one step can have it
+        except IndexError:
+            pass
+    return RoundDraft(calls)
+
+
+def calls_of(draft: RoundDraft) -> tuple[CallState, ...]:
+    """Return the calls of a draft for a state, which keeps the draft for the next step."""
+    if not len(draft):
+        return ()
+    draft.is_changed = False
+    calls = RoundCalls(draft.calls)
+    calls._kept = [draft]
+    return calls
+
+
+def give_back(draft: RoundDraft, calls: tuple[CallState, ...]) -> None:
+    """Let a state's calls keep a draft that a step has taken and not changed."""
+    if isinstance(calls, RoundCalls):
+        calls._kept[:] = [draft]

@@ -7,6 +7,8 @@ goes on in the background leaves a placeholder.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
@@ -93,17 +95,16 @@ def advance_round(draft: Draft) -> Phase:
     calls = draft.round
     if draft.config.execution is Execution.SEQUENTIAL:
         return _advance_first(draft)
-    calls.count()
     while calls.done < len(calls):
         if calls.new:
-            for call in calls.calls:
+            for call in calls.open_calls():
                 if call.status is CallStatus.NEW:
                     _start_preflight(draft, call)
             return Phase.ROUND
         # No tool of a round starts before all of its calls are checked.
         if calls.checking or not calls.ready:
             return Phase.ROUND
-        if not _start_ready(draft, calls.calls):
+        if not _start_ready(draft, calls.open_calls()):
             return Phase.ROUND
         # A call that went to the background at once has made room for another one.
     return _close_round(draft)
@@ -111,7 +112,7 @@ def advance_round(draft: Draft) -> Phase:
 
 def _advance_first(draft: Draft) -> Phase:
     """Check and start the first call that is open: one runs after another."""
-    for call in draft.round.calls:
+    for call in draft.round.open_calls():
         if call.status is CallStatus.NEW:
             _start_preflight(draft, call)
         if call.status is CallStatus.READY and _start_ready(draft, (call,)):
@@ -121,15 +122,16 @@ def _advance_first(draft: Draft) -> Phase:
     return _close_round(draft)
 
 
-def _start_ready(draft: Draft, window: tuple[CallState, ...]) -> bool:
+def _start_ready(draft: Draft, window: Iterable[CallState]) -> bool:
     """Start the calls that may run now; return whether one went to the background at once."""
     calls = draft.round
-    calls.count()
     running, alone, detached = calls.running, False, False
     room = (draft.config.max_parallel or len(calls)) - running
+    if room <= 0:
+        return False
     if running:
-        all_calls = calls.calls
-        alone = any(call.rules.exclusive for call in all_calls if call.status is CallStatus.RUNNING)
+        those = (call for call in calls.open_calls() if call.status is CallStatus.RUNNING)
+        alone = any(call.rules.exclusive for call in islice(those, running))
     for call in window:
         if call.status is not CallStatus.READY:
             continue
