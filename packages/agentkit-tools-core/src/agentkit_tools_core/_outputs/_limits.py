@@ -1,7 +1,11 @@
-"""Limits of outputs: how many bytes the model gets, and what happens to longer outputs."""
+"""Limits of outputs: how many bytes the model gets, and what happens to longer outputs.
+
+Text that is too long is cut or stored; media that are too large give way to a text.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Final
@@ -13,15 +17,19 @@ from agentkit_core import (
     ArtifactId,
     File,
     FilesOutput,
+    InlineBytes,
     JsonValue,
+    Media,
     Part,
     PartsOutput,
     Structured,
     StructuredOutput,
+    Text,
     TextOutput,
     ToolFailure,
     ToolOutput,
     ToolSpec,
+    Uri,
     to_json,
 )
 from agentkit_core.json import without_lone_surrogates
@@ -31,6 +39,7 @@ from agentkit_tools_core._contract._outcome import ToolOutcome
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._log import logger
 from agentkit_tools_core._outputs._artifacts import ArtifactStore
+from agentkit_tools_core._outputs._media_limits import describe_media, limit_media
 from agentkit_tools_core._outputs._read_tool import READ_BYTES, READ_TOOL, READS_BACK
 from agentkit_tools_core._outputs._truncate import is_media, size_of, truncate_output
 
@@ -51,11 +60,17 @@ class OverflowAction(StringEnum):
 
 
 class OutputLimits(Settings, frozen=True, kw_only=True):
-    """How many bytes of text an output may have. Media do not count and are always kept.
+    """How many bytes of text and of media an output may have.
 
-    The limit of a tool is the first of these that exists: `per_tool`, the tool's own metadata, the
-    default. A stored output is replaced by a JSON value; in an output of parts or files, by a part
-    before the media:
+    Media have limits of their own, because a provider refuses a request with media that are too
+    large. They are counted as they are sent: in base64, a third more than the bytes. Addresses
+    count nothing. An image or file that is too large gives way to a text that says what it was, how
+    large, what the limit is and, with `OverflowAction.STORE`, the id under which the store has it
+    in base64. With `OverflowAction.FAIL` the call fails.
+
+    The limit of a tool's text is the first of these that exists: `per_tool`, the tool's own
+    metadata, the default. A stored output is replaced by a JSON value; in an output of parts or
+    files, by a part before the media:
 
         {"truncated": true, "tool_result_id": …, "read_tool": "tool_result_read",
          "read_args": {"id": …, "offset": 0, "limit": …}, "original_bytes": N, "preview": …}
@@ -72,6 +87,9 @@ class OutputLimits(Settings, frozen=True, kw_only=True):
         action: What happens to an output that is too long.
         store: Where outputs are stored; required by `OverflowAction.STORE`. Pass the same store to
             `read_artifact_tool`.
+        image_bytes: How large each image may be; None means as large as all media together.
+        media_bytes: How large all media of one output may be together, other than images that are
+            too large themselves. Those that come first are kept. None means no limit.
         read_bytes: How many bytes the note suggests to read at once; at most the `max_bytes` of
             `read_artifact_tool`.
     """
@@ -81,6 +99,8 @@ class OutputLimits(Settings, frozen=True, kw_only=True):
     from_metadata: bool = True
     action: OverflowAction = OverflowAction.TRUNCATE
     store: ArtifactStore | None = None
+    image_bytes: int | None = 5 * 1024 * 1024
+    media_bytes: int | None = 20 * 1024 * 1024
     read_bytes: int = READ_BYTES
 
     def __post_init__(self) -> None:
@@ -90,7 +110,8 @@ class OutputLimits(Settings, frozen=True, kw_only=True):
             ValueError: A limit is less than 1, or `action` is `STORE` without a store.
         """
         super().__post_init__()
-        for limit in (self.default_bytes, self.read_bytes, *self.per_tool.values()):
+        limits = (self.default_bytes, self.image_bytes, self.media_bytes, self.read_bytes)
+        for limit in (*limits, *self.per_tool.values()):
             if limit is not None and limit < 1:
                 raise ValueError(
                     f"{limit} is not a valid limit; use at least 1 byte, or None for no limit"
@@ -115,6 +136,9 @@ class OutputLimits(Settings, frozen=True, kw_only=True):
 
         Never raises. With `OverflowAction.STORE`, it writes to the store.
         """
+        output = outcome.result.output
+        if isinstance(output, PartsOutput | FilesOutput):
+            outcome = self._limit_media(outcome, spec, request)
         limit = self.limit_of(spec)
         result = outcome.result
         if limit is None or spec.metadata.get(READS_BACK) is True:
@@ -135,6 +159,34 @@ class OutputLimits(Settings, frozen=True, kw_only=True):
             failed = replace(result, output=TextOutput(text), is_error=True, failure=failure)
             return replace(outcome, result=failed)
         return replace(outcome, result=replace(result, output=short_output))
+
+    def _limit_media(
+        self, outcome: ToolOutcome, spec: ToolSpec, request: ToolInvocation
+    ) -> ToolOutcome:
+        result, notes = outcome.result, list[str]()
+
+        def text_for(part: Media | File, size: int, limit: int) -> Text:
+            note = (
+                f"{describe_media(part)} was left out: it has {size} bytes in base64, but "
+                f"{'at most ' if limit else 'only '}{limit} are allowed"
+            )
+            notes.append(note)
+            if self.action is OverflowAction.STORE and self.store is not None:
+                artifact_id = _store_media(part, request, self.store)
+                note += "" if artifact_id is None else f"; its base64 is stored as {artifact_id!r}"
+            return Text(text=f"[{note}]")
+
+        output = limit_media(result.output, self.image_bytes, self.media_bytes, text_for)
+        if output is result.output:
+            return outcome
+        if self.action is OverflowAction.FAIL and not result.is_error:
+            text = (
+                f"The output of {spec.name} is too large. {'. '.join(notes)}. Request less of it."
+            )
+            failure = ToolFailure.EXECUTION_FAILED
+            failed = replace(result, output=TextOutput(text), is_error=True, failure=failure)
+            return replace(outcome, result=failed)
+        return replace(outcome, result=replace(result, output=output))
 
     def _store_output(
         self, output: ToolOutput, limit: int, request: ToolInvocation, store: ArtifactStore
@@ -177,6 +229,23 @@ class OutputLimits(Settings, frozen=True, kw_only=True):
 
 def _with_note(parts: tuple[Part, ...] | tuple[File, ...], note: JsonValue) -> PartsOutput:
     return PartsOutput((Structured(value=note), *(part for part in parts if is_media(part))))
+
+
+def _store_media(
+    part: Media | File, request: ToolInvocation, store: ArtifactStore
+) -> ArtifactId | None:
+    match part.data:
+        case InlineBytes(data=data):
+            text = b64encode(data).decode()
+        case Uri(uri=uri):
+            text = uri
+        case _:
+            return None
+    try:
+        return store.put(request.session_id, request.call_id, text)
+    except Exception as error:
+        _warn(request.name, error)
+        return None
 
 
 def _warn(tool: str, error: Exception) -> None:
