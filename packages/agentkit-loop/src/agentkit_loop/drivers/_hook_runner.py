@@ -25,6 +25,7 @@ from agentkit_loop.kernel._inputs import (
     ToolsOffered,
 )
 from agentkit_loop.kernel._model_request import model_request
+from agentkit_loop.kernel._refused_media import without_media
 from agentkit_loop.kernel._state import HookPoints, State
 from agentkit_tools_core import Executor, spec_digests
 
@@ -48,6 +49,7 @@ class HookRunner:
         "_built_for",
         "_digests",
         "_instructions",
+        "_left_out",
         "_mutators",
         "_request",
         "_specs",
@@ -67,6 +69,7 @@ class HookRunner:
         self._built_for: EffectId | None = None
         self._specs: tuple[ToolSpec, ...] = ()
         self._digests: dict[str, str] = {}
+        self._left_out: dict[int, tuple[Item, Item]] = {}  # by the id of the item itself
 
     @property
     def has_request_hooks(self) -> bool:
@@ -89,7 +92,7 @@ class HookRunner:
 
     def request(self, state: State, executor: Executor) -> ModelRequest:
         """Return the request that was prepared; build it again if it is gone, after a crash."""
-        return self._request or _build_request(state, executor)
+        return self._request or self._build_request(state, executor)
 
     def forget_request(self) -> None:
         """Drop the request: its model call succeeded, so no attempt will need it again."""
@@ -97,7 +100,7 @@ class HookRunner:
 
     def prepare(self, effect: Prepare, state: State, executor: Executor) -> Prepared:
         """Build the next request when no hook is called before it."""
-        self._request = _build_request(state, executor)
+        self._request = self._build_request(state, executor)
         return self._prepared(effect, self._request, state, executor)
 
     def offer_tools(
@@ -111,7 +114,7 @@ class HookRunner:
         """
         if self._built_for == effect.id:
             return None
-        self._request, self._built_for = _build_request(state, executor), effect.id
+        self._request, self._built_for = self._build_request(state, executor), effect.id
         digests = self._digests_of(self._request)
         names = callable_tools(self._request, self._request.tools)
         if (digests, names) == (state.tools, state.callable_tools):
@@ -157,7 +160,7 @@ class HookRunner:
         try:
             if self._instructions is not None and "instructions" not in state.changed:
                 state = replace(state, instructions=await self._instructions(RunFacts.of(state)))
-            request = _build_request(state, executor)
+            request = self._build_request(state, executor)
             outcome = await self.hooks.before_request(request, RunFacts.of(state))
         except Exception as error:
             return Prepared(effect.id, error=self._report("a hook before the request", error))
@@ -197,6 +200,16 @@ class HookRunner:
             self._specs, self._digests = request.tools, _digests_of(request.tools)
         return self._digests
 
+    def _build_request(self, state: State, executor: Executor) -> ModelRequest:
+        return model_request(state, executor.specs(state.added_tools), self._leave_out_media)
+
+    def _leave_out_media(self, item: Item) -> Item:
+        # Encoders know the items of a history by identity, so each has to stay the same object.
+        known = self._left_out.get(id(item))
+        if known is None or known[0] is not item:
+            known = self._left_out[id(item)] = (item, without_media(item))
+        return known[1]
+
 
 _MOST_DIGESTS: Final = 64
 _DIGESTS: Final[dict[int, tuple[tuple[ToolSpec, ...], dict[str, str]]]] = {}
@@ -213,7 +226,3 @@ def _digests_of(specs: tuple[ToolSpec, ...]) -> dict[str, str]:
             _DIGESTS.clear()
         known = _DIGESTS[id(specs)] = (specs, spec_digests(specs))
     return known[1]
-
-
-def _build_request(state: State, executor: Executor) -> ModelRequest:
-    return model_request(state, executor.specs(state.added_tools))

@@ -24,6 +24,7 @@ from agentkit_loop.kernel._effects import (
     Yield,
 )
 from agentkit_loop.kernel._limits import is_unpriced, is_unreported
+from agentkit_loop.kernel._refused_media import accepted_after_rewrite, refused_after_rewrite
 from agentkit_loop.kernel._round_draft import RoundDraft, calls_of, draft_of, give_back
 from agentkit_loop.kernel._state import Batch, State, TurnState
 from agentkit_loop.kernel._status import SessionStatus
@@ -60,6 +61,8 @@ class Draft:
         self.transcript = state.transcript
         self.revision = state.revision
         self.retired_calls = state.retired_calls
+        self.accepted_items = state.accepted_items
+        self.refused_media = state.refused_media
         self.clock = max(state.clock, now)
         self.inputs = state.inputs
         self.steer = state.steer
@@ -123,6 +126,8 @@ class Draft:
             transcript=self.transcript,
             revision=self.revision,
             retired_calls=self.retired_calls,
+            accepted_items=self.accepted_items,
+            refused_media=self.refused_media,
             clock=self.clock,
             inputs=self.inputs,
             steer=self.steer,
@@ -245,9 +250,11 @@ class Draft:
         self.retired_calls |= {call_id for call_id in before if transcript.call_at(call_id) is None}
         if self.current_turn is not None:
             self.set_turn(produced=self.turn_items(), first=len(transcript))
+        items, old_items = transcript.items, self.transcript.items
+        self.refused_media = refused_after_rewrite(self.refused_media, old_items, items)
+        self.accepted_items = accepted_after_rewrite(self.accepted_items, old_items, items)
         self.transcript = transcript
         self.revision += 1
-        items = transcript.items
         self.effects.append(Persist(items, self.revision, rewrite=True))
         self.emit(TranscriptRewritten(items, self.revision))
 

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
-from agentkit_core import ModelOptions, ModelRequest, NamedTool, ToolChoiceMode, ToolSpec
+from agentkit_core import Item, ModelOptions, ModelRequest, NamedTool, ToolChoiceMode, ToolSpec
 from agentkit_loop.kernel._config import LoopConfig
+from agentkit_loop.kernel._refused_media import without_media
 from agentkit_loop.kernel._state import State, TurnState
 
 
-def model_request(state: State, tools: tuple[ToolSpec, ...]) -> ModelRequest:
+def model_request(
+    state: State,
+    tools: tuple[ToolSpec, ...],
+    leave_out_media: Callable[[Item], Item] = without_media,
+) -> ModelRequest:
     """Build the request of the model call that comes next, or is under way.
 
     Args:
         state: The session.
         tools: The tools that the model is offered.
+        leave_out_media: Makes what is sent of an item whose media were refused. A driver returns
+            the same object for the same item, because encoders know items by identity.
     """
     turn, options = state.turn, state.once or state.options
+    items = state.transcript.items
+    if state.refused_media:
+        sent = list(items)
+        for at in state.refused_media:
+            sent[at] = leave_out_media(items[at])
+        items = tuple(sent)
     return ModelRequest(
         model=state.model,
-        items=state.instructions + state.transcript.items,
+        items=state.instructions + items,
         tools=tools,
         options=(options if turn is None else request_options(options, turn, state.config)),
         session_id=state.session_id,

@@ -11,6 +11,7 @@ from typing import Final
 from agentkit_loop.events import SettingsChanged
 from agentkit_loop.kernel._draft import Draft
 from agentkit_loop.kernel._inputs import Configure
+from agentkit_loop.kernel._turns import change_model
 
 _KEPT_WITH_THE_SESSION: Final = ("options", "instructions", "config")
 
@@ -25,7 +26,7 @@ def adopt_settings(draft: Draft, present: Configure) -> None:
                 f"the session had changed its model to {draft.model!r}, which is not stored with "
                 f"it; {present.model!r}, the agent's, is called: use `settings.change_model` again"
             )
-        draft.model = present.model
+        change_model(draft, present.model, present.provider)
         names.append("model")
     if present.model is not None:
         draft.provider = present.provider

@@ -162,6 +162,10 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
         revision: How many times the transcript has changed.
         retired_calls: The ids of calls that a rewrite took out of the transcript. No new call gets
             one of them.
+        accepted_items: How many items, from the first, the model's provider has accepted in a
+            request. Media in later ones may be what it refuses.
+        refused_media: The positions of items whose media requests leave out, because the model's
+            provider refused a request with them; ascending, and empty again for another model.
         turn: The running turn; None exactly when the phase is idle or closed.
         turns: How many turns there have been.
         calls: How many calls there have been, to make ids from.
@@ -204,6 +208,8 @@ class State(Record, frozen=True, kw_only=True, omit_defaults=True):
     transcript: Transcript = field(default_factory=Transcript)
     revision: int = 0
     retired_calls: frozenset[ToolCallId] = frozenset()
+    accepted_items: int = 0
+    refused_media: tuple[int, ...] = ()
     turn: TurnState | None = None
     turns: int = 0
     calls: int = 0

@@ -137,6 +137,12 @@ def call_model(draft: Draft) -> Phase:
     return Phase.CALLING
 
 
+def change_model(draft: Draft, model: str, provider: str | None) -> None:
+    """Call another model from the next call on; it is sent media that the one before refused."""
+    draft.model, draft.provider = model, provider
+    draft.accepted_items, draft.refused_media = 0, ()
+
+
 def record_offer(
     draft: Draft, tools: dict[str, str], callable_tools: tuple[str, ...] | None
 ) -> None:

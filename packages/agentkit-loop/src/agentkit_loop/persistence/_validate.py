@@ -41,6 +41,10 @@ def find_contradiction(state: State) -> str | None:
             return f"call {call.id!r} has the result of call {call.result.call_id!r}"
     if turn is not None and not 0 <= turn.first <= len(state.transcript):
         return f"its turn begins at item {turn.first}, which is outside of the transcript"
+    if not 0 <= state.accepted_items <= len(state.transcript):
+        return f"{state.accepted_items} of its items were accepted, but it has fewer"
+    if any(not 0 <= at < len(state.transcript) for at in state.refused_media):
+        return "the media of an item outside of the transcript were refused"
     for effect_id, effect in state.out.items():
         if not _is_issued(state, effect_id) or effect.id != effect_id:
             return f"effect {effect_id!r} waits for an answer, but the kernel never asked for it"

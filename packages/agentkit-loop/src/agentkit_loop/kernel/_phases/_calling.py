@@ -38,6 +38,12 @@ from agentkit_loop.kernel._phases._common import handlers_of_turn
 from agentkit_loop.kernel._phases._handler import Handlers
 from agentkit_loop.kernel._queues import append_hook_items
 from agentkit_loop.kernel._recovery import on_effect_lost as on_other_effect_lost
+from agentkit_loop.kernel._refused_media import (
+    describe_media,
+    has_media,
+    may_refuse_media,
+    media_of,
+)
 from agentkit_loop.kernel._request_notes import report_request_changes
 from agentkit_loop.kernel._rounds import advance_round, interrupt_round, open_round
 from agentkit_loop.kernel._table import Phase
@@ -172,6 +178,8 @@ def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
         draft.diagnose("the model call is not tried again: the turn has reached `max_requests`")
         wait_s = None
     if failure is None or wait_s is None:
+        if failure is not None and not response.item.parts:
+            _put_refused_media_aside(draft, failure)
         item = _without_calls(response.item)
         is_kept = draft.config.keep_failed and not answer.is_rejected
         if is_kept and item.parts and item.kind is ItemKind.ASSISTANT:
@@ -185,6 +193,26 @@ def on_model_failed(draft: Draft, answer: ModelFailed) -> Phase:
     timer = draft.issue(lambda effect_id: StartTimer(id=effect_id, at=at))
     draft.set_turn(attempt=turn.attempt, called=False, effect_id=timer)
     return Phase.BACKOFF
+
+
+def _put_refused_media_aside(draft: Draft, failure: ProviderFailure) -> None:
+    """Leave media out of later requests if this one may have been refused because of them."""
+    if not may_refuse_media(failure):
+        return
+    new = range(draft.accepted_items, len(draft.transcript))
+    known = frozenset(draft.refused_media)
+    refused = tuple(at for at in new if at not in known and has_media(draft.transcript[at]))
+    if not refused:
+        return
+    draft.refused_media = tuple(sorted((*draft.refused_media, *refused)))
+    names = "; ".join(
+        describe_media(part) for at in refused for part in media_of(draft.transcript[at])
+    )
+    draft.diagnose(
+        f"the provider refused a request with media that it had not accepted before ({names}); "
+        f"later requests say in their place that they are left out: submit them smaller or in "
+        f"another form, or change the model, which is sent them again"
+    )
 
 
 def on_effect_lost(draft: Draft, answer: EffectLost) -> Phase:
@@ -237,6 +265,8 @@ def _finish_model_call(draft: Draft, response: ModelResponse, reason: FinishReas
         )
     )
     draft.set_turn(attempt=0, called=False, effect_id=None, usage=turn.usage + usage)
+    if response.item.parts:  # a provider that answers has accepted the request
+        draft.accepted_items = len(draft.transcript)
 
 
 def _is_out_of_requests(draft: Draft) -> bool:

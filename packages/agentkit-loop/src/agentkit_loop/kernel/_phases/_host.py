@@ -12,7 +12,7 @@ from agentkit_loop.kernel._phases._handler import Handlers
 from agentkit_loop.kernel._queues import enqueue, withdraw_input
 from agentkit_loop.kernel._status import Busy
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.kernel._turns import record_offer
+from agentkit_loop.kernel._turns import change_model, record_offer
 
 
 def on_submit(draft: Draft, command: Submit) -> Phase:
@@ -43,7 +43,7 @@ def on_configure(draft: Draft, command: Configure) -> Phase:
     )
     draft.changed += tuple(name for name in names if name not in draft.changed)
     if command.model is not None:
-        draft.model, draft.provider = command.model, command.provider
+        change_model(draft, command.model, command.provider)
     if command.options is not None:
         draft.options = command.options
     if command.instructions is not None:
