@@ -67,11 +67,14 @@ def test_t10_a_call_that_was_cut_off_is_never_good(text: str, remaining: str) ->
 # Slow, and Pyodide's stack is too small for lists of this depth.
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "piece", ['<p class=\\"x\\">', "\n", "\\x", '"', "\\ud83d", '{"a":', "[", "1", "t", ", "]
+    "piece",
+    ['<p class=\\"x\\">', "\n", "\\x", '"', "\\ud83d", '{"a":', "[", "1", "t", ", ", "```", "<a>"],
 )
-def test_vs07_the_work_for_cut_off_arguments_grows_with_their_text(piece: str) -> None:
+def test_vs01_the_work_for_cut_off_arguments_grows_with_their_text(piece: str) -> None:
     def read(times: int) -> None:
         complete_call(CALL, '{"html":"' + piece * times)
         complete_call(CALL, '{"html":' + piece * times)
+        complete_call(CALL, piece * times)
+        complete_call(CALL, '{"a":1}' + piece * times)
 
     assert operations(lambda: read(2_000)) <= 5 * operations(lambda: read(500)) + 50

@@ -34,7 +34,7 @@ from agentkit_tools_core import (
 T = TypeVar("T")
 
 TOOL_NAME: Final = "final_result"
-_FENCED: Final = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(?P<body>.*?)\n?```\s*\Z", re.DOTALL)
+_FENCED: Final = re.compile(r"\A\s*```[a-zA-Z]*[^\S\n]*\n(?P<body>.*?)\n?```\s*\Z", re.DOTALL)
 _FIELD: Final = "result"
 _TAKEN: Final = (
     "The result was taken. If another call of the same answer failed, it does not count: give it "

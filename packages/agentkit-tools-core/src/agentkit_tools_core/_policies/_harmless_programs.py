@@ -13,7 +13,7 @@ from typing import Final
 from agentkit_tools_core._policies._git_usage import GIT
 from agentkit_tools_core._policies._program_usage import NOTHING, Usage, words
 
-_VERSION_SUFFIX: Final = re.compile(r"-?[0-9][0-9.]*\Z")
+_VERSION_SUFFIX: Final = re.compile(r"(?:-|(?<![-0-9.]))[0-9][0-9.]*\Z")
 _READS: Final = Usage(any_option=True)
 """No option of the program writes or runs anything, and neither does any word."""
 _VERSION: Final = Usage(letters="V", long=frozenset({"version"}), max_words=0)
