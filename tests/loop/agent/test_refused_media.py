@@ -19,6 +19,7 @@ from agentkit_core import (
     ModelRequest,
     Part,
     ProviderFailure,
+    SessionId,
     Text,
     Uri,
     to_json,
@@ -26,6 +27,7 @@ from agentkit_core import (
 from agentkit_loop import Agent, Mutation, TurnEnd, decode_state, encode_state
 from agentkit_loop.events import Diagnostic, Envelope
 from agentkit_loop.kernel._refused_media import media_of
+from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 from support.forms import FORMS, Form
@@ -218,3 +220,35 @@ async def test_vl09_a_history_that_is_rewritten_leaves_out_the_same_media(how: s
         assert (await session.prompt(large_again)).end is TurnEnd.ERROR
         assert (await session.prompt("Go on.")).end is TurnEnd.COMPLETED
     assert media(provider.requests[-1].items) == [SMALL]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_vl09_an_agent_that_is_a_tool_may_be_refused_media_too(form: str) -> None:
+    forms, inner, outer = Form(form), Provider(), Provider()
+    painter = Agent(model=inner.model(call("look")), tools=[look])
+    paint = painter.as_tool("paint", "Paint.", blocking=forms.is_blocking)
+    agent = Agent(model=outer.model(call("paint", {"task": "Paint."})), tools=[paint])
+
+    async def test() -> None:
+        async with forms.opened(agent) as session:
+            result = await forms.do(session, "prompt", "Go on.")
+            assert result.end is TurnEnd.COMPLETED
+            assert [each.is_error for each in result.items[1].tool_results] == [True]
+
+    forms.run(test)
+    assert len(inner.requests) == len(outer.requests) == 1
+    assert not media(outer.requests[-1].items)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_vl09_a_stored_conversation_goes_on_without_the_media(form: str) -> None:
+    forms, provider, store = Form(form), Provider(), MemoryStore()
+    agent = Agent(model=provider.model())
+
+    async def test() -> None:
+        for prompt in (Item.user("Small:", SMALL), Item.user("Large:", LARGE), "a", "b"):
+            async with forms.opened(agent, session_id=SessionId("s"), store=store) as session:
+                await forms.do(session, "prompt", prompt)
+
+    forms.run(test)
+    assert [media(request.items) for request in provider.requests[-2:]] == [[SMALL], [SMALL]]

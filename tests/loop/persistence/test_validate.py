@@ -126,3 +126,14 @@ def test_what_contradicts_itself_is_said(way: tuple[Any, ...], odd: object, wron
 def test_what_is_no_state_at_all_is_refused(saved: bytes) -> None:
     with pytest.raises(RecordError):
         decode_state(saved)
+
+
+@pytest.mark.parametrize(
+    ("field", "odd"), [("accepted_items", 9), ("accepted_items", -1), ("refused_media", [9])]
+)
+def test_vl09_positions_outside_of_the_transcript_are_refused(field: str, odd: object) -> None:
+    saved = asking()
+    decode_state(changed(saved, (field,), 1 if field == "accepted_items" else [0]))
+
+    with pytest.raises(RecordError, match="contradicts itself"):
+        decode_state(changed(saved, (field,), odd))
