@@ -33,6 +33,8 @@ HERE = Path(__file__).parent
 KEPT = HERE / "instructions.json"
 MOST = 1.05
 """How many times as many as kept a unit may cost."""
+NOISE = 1_000
+"""Fewer instructions than this are within what a run of a whole process varies by."""
 LIBRARIES = ("msgspec", "anyio", "httpcore", "httpx", "h11")
 IMPORTS = {
     "import agentkit_core": "import agentkit_core",
@@ -58,16 +60,20 @@ class Line(NamedTuple):
         """Return the arguments of the two runs of Python whose counts are subtracted.
 
         The first is shared by all units of a column: every job in its small size, twice. In the
-        second, the second time of one job has the large size.
+        second, the second time of one job has the large size. Both prepare both sizes, so that
+        what is subtracted is the turn alone.
         """
         if self.unit is None:
             return ("-c", "pass"), ("-c", IMPORTS[self.name])
         measure = (str(HERE / "measure.py"), self.column, self.dialect, base_url, "--once")
-        small = [unit.jobs(sizes)[0] for unit, sizes in COUNTED_UNITS.items()]
+        jobs = {unit: unit.jobs(sizes) for unit, sizes in COUNTED_UNITS.items()}
+        first = [small for small, _ in jobs.values()]
+        shared = [f"{large},{small}" for small, large in jobs.values()]
         changed = [
-            unit.jobs(sizes)[1 if unit is self.unit else 0] for unit, sizes in COUNTED_UNITS.items()
+            f"{small},{large}" if unit is self.unit else f"{large},{small}"
+            for unit, (small, large) in jobs.items()
         ]
-        return (*measure, *small, *small), (*measure, *small, *changed)
+        return (*measure, *first, *shared), (*measure, *first, *changed)
 
     def per_unit(self, small: int, large: int) -> int:
         """Return the instructions of one unit."""
@@ -129,13 +135,17 @@ def environment() -> dict[str, str]:
     return here | {name: version(name) for name in LIBRARIES}
 
 
+def is_dear(name: str, number: int, kept: dict[str, int]) -> bool:
+    return name in kept and number > max(kept[name] * MOST, kept[name] + NOISE)
+
+
 def compare(found: dict[str, int], kept: dict[str, int]) -> int:
     """Print each line beside what is kept; return how many cost too much."""
     over = 0
     for name, number in found.items():
         before = kept.get(name)
         ratio = f"{number / before:6.3f}x" if before else "   new "
-        dear = before is not None and number > before * MOST
+        dear = is_dear(name, number, kept)
         over += dear
         print(f"{name:52} {number / 1e3:12,.1f} k  {ratio}{'  TOO MANY' if dear else ''}")
     return over
@@ -153,8 +163,13 @@ def main() -> int:
     columns: tuple[str, ...] = ("stream",) if options.quick else ("stream", "run")
     if options.floor:
         columns += ("floor",)
-    found = counts(lines(columns, quick=options.quick))
+    chosen = lines(columns, quick=options.quick)
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"counts": {}}
+    found = counts(chosen)
+    # On a busy machine, an answer may arrive in more reads: what is dear is counted once more.
+    dear = [line for line in chosen if is_dear(line.name, found[line.name], kept["counts"])]
+    again = counts(chosen if options.update else dear) if dear or options.update else {}
+    found |= {name: min(number, found[name]) for name, number in again.items()}
     if options.update:
         counted = {name: number for name, number in found.items() if "floor" not in name}
         text = json.dumps({"environment": environment(), "counts": counted}, indent=2)

@@ -3,7 +3,8 @@
     python bench/measure.py COLUMN DIALECT BASE_URL JOB...
 
 It prints a JSON object of the CPU seconds (user and system) of each job, the best of a few times.
-With `--once`, each job runs once and nothing is printed; so `instructions.py` counts them.
+With `--once`, each job runs once and nothing is printed; so `instructions.py` counts them. Of
+jobs joined by a comma, each is prepared and the last is run.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ async def main(column: str, dialect: Dialect, base_url: str, jobs: list[str]) ->
         await worker.prepare(WARM_UP)
         await run(worker, WARM_UP)
         if once:
-            for job in jobs[1:]:
-                await worker.prepare(job)
+            for joined in jobs[1:]:
+                job = ""
+                for job in joined.split(","):
+                    await worker.prepare(job)
                 await run(worker, job)
             os._exit(0)  # what happens at the end of a process is not counted
         print(json.dumps({job: await best(worker, job) for job in jobs}))

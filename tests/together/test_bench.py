@@ -46,8 +46,9 @@ def test_a_column_that_does_less_fails_instead_of_looking_fast(
 def test_a_unit_that_costs_more_than_five_hundredths_more_is_told(
     bench: dict[str, ModuleType], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = {"dear": 1_000, "fair": 1_000, "cheap": 1_000}
-    over = bench[INSTRUCTIONS].compare({"dear": 1_051, "fair": 1_050, "cheap": 500, "new": 1}, kept)
+    kept = {"dear": 100_000, "fair": 100_000, "cheap": 100_000, "small": 300}
+    found = {"dear": 105_001, "fair": 105_000, "cheap": 50_000, "small": 1_300, "new": 1}
+    over = bench[INSTRUCTIONS].compare(found, kept)
     lines = capsys.readouterr().out.splitlines()
     assert over == 1
     assert [line.split()[0] for line in lines if "TOO MANY" in line] == ["dear"]
