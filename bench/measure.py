@@ -57,6 +57,7 @@ async def main(column: str, dialect: Dialect, base_url: str, jobs: list[str]) ->
         await worker.prepare(WARM_UP)
         await run(worker, WARM_UP)
         if once:
+            gc.disable()  # where a collection falls varies
             for joined in jobs[1:]:
                 job = ""
                 for job in joined.split(","):
