@@ -1,6 +1,6 @@
 """The port through which the engine has effects run that take time.
 
-There are two implementations: `TaskGroupRunner` runs them concurrently in tasks,
+There are two implementations: `TaskRunner` runs them concurrently in tasks,
 `InlineRunner` runs them one after another on the thread of the host.
 """
 

@@ -22,7 +22,7 @@ from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._performer import Performer
 from agentkit_loop.drivers._saver import Saver
 from agentkit_loop.drivers._setup import EngineSetup
-from agentkit_loop.drivers._task_group import AskHost, TaskGroupRunner
+from agentkit_loop.drivers._task_runner import AskHost, TaskRunner
 from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.ports import ModelSession, Store
 
@@ -55,7 +55,7 @@ class ConcurrentDriver:
         self.engine = Engine(setup, has_store=store is not None)
         self._saver = Saver(self.engine, store)
         self._performer = Performer(self.engine, self._saver, model)
-        self._runner = TaskGroupRunner(self.engine, self._performer, self._saver, background)
+        self._runner = TaskRunner(self.engine, self._performer, self._saver, background)
         self.engine.runner = self._runner
 
     @property

@@ -36,7 +36,7 @@ AskHost = Callable[[ApprovalRequest], Awaitable[ApprovalDecision]]
 """Asks the host for one approval."""
 
 
-class TaskGroupRunner:
+class TaskRunner:
     """The `EffectRunner` of the concurrent driver, on the event loop on which it was made.
 
     Args:
