@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -37,6 +34,7 @@ from agentkit_providers.google_generate import GoogleGenerate
 from agentkit_providers.openai_chat import OpenAIChat, _encode
 from agentkit_providers.openai_chat import Quirks as OpenAIChatQuirks
 from agentkit_providers.openai_responses import OpenAIResponses
+from support.counted_lines import counting
 
 FEW, MANY = 40, 800
 PROJECTIONS: dict[str, Callable[[], VendorProjection[Any]]] = {
@@ -100,30 +98,6 @@ def request(
 ) -> ModelRequest:
     options = options or ModelOptions(cache=CacheRequest())
     return ModelRequest(model=model, items=tuple(items), tools=tools, options=options)
-
-
-@contextmanager
-def counting(work: Counter[str]) -> Iterator[None]:
-    """Count the lines that are executed in our own code; each round of a loop counts."""
-
-    def begin(frame: FrameType, event: str, arg: object) -> Any:
-        module = frame.f_globals.get("__name__", "")
-        if not module.startswith("agentkit_"):
-            return None
-        where = f"{module}.{frame.f_code.co_qualname}"
-
-        def line(frame: FrameType, event: str, arg: object) -> Any:
-            work[where] += event == "line"
-            return line
-
-        return line
-
-    before = sys.gettrace()
-    sys.settrace(begin)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
 
 
 def work_of_a_turn(model: str, items: list[Item], options: ModelOptions | None) -> Counter[str]:

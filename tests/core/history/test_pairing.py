@@ -1,14 +1,10 @@
 """Every call has its one result, in the item right after it, whatever was stored."""
 
-import sys
-from collections.abc import Callable
-from types import FrameType
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from agentkit_core import Item, TextOutput, ToolCall, ToolCallId, ToolFailure, ToolResult, repair
+from support.operations import steps
 
 
 def call(call_id: str) -> ToolCall:
@@ -133,24 +129,6 @@ def test_the_tool_item_keeps_what_else_it_holds() -> None:
     assert (created.created_at, created.metadata) == (5, {"x.y": 1})
 
 
-def lines_run(work: Callable[[], object]) -> int:
-    """How many lines of Python are run: work that no clock disturbs."""
-    count = 0
-
-    def traced(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return traced
-
-    before = sys.gettrace()
-    sys.settrace(traced)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
-
-
 @pytest.mark.parametrize("rounds", [True, False], ids=["in many items", "in one item"])
 def test_pairing_and_renaming_many_calls_of_one_id_is_linear(rounds: bool) -> None:
     def history(size: int) -> list[Item]:
@@ -160,7 +138,7 @@ def test_pairing_and_renaming_many_calls_of_one_id_is_linear(rounds: bool) -> No
 
     few, many = history(50), history(500)
 
-    assert lines_run(lambda: repair(many)) <= 11 * lines_run(lambda: repair(few))
+    assert steps(lambda: repair(many)) <= 11 * steps(lambda: repair(few))
     assert not any(
         tool_result.is_error for item in repair(many) for tool_result in item.tool_results
     )

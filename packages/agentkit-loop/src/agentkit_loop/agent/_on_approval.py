@@ -24,7 +24,7 @@ If it raises, or returns anything else, the call is denied; hooks see why in `on
 
 
 Report = Callable[[Exception, str], None]
-"""Is given an exception of the host, and what raised it; see `ToolHook.on_error`."""
+"""Receives an exception of the host's code, and what raised it; see `ToolHook.on_error`."""
 
 
 async def decide_approval(

@@ -88,7 +88,7 @@ class JoiningStream(httpcore.AsyncNetworkStream):
         await self._inner.aclose()
 
     def get_extra_info(self, info: str) -> Any:
-        """Tell what httpcore wants to know of the socket."""
+        """Return what httpcore asks about the socket."""
         if info == "is_readable":
             return self._is_readable()
         return self._inner.get_extra_info(info)
@@ -137,7 +137,7 @@ class BlockingJoiningStream(httpcore.NetworkStream):
         self._inner.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Tell what httpcore wants to know of the socket."""
+        """Return what httpcore asks about the socket."""
         if info == "is_readable":
             return self._is_readable()
         return self._inner.get_extra_info(info)
