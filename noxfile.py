@@ -9,17 +9,20 @@ Run by name only: `together` (tests of several packages), `docs` (snippets and e
 (other Pythons), `fuzz` (thousands of new examples), `walks` (properties of the kernel on a hundred
 thousand random walks), `pyodide` (Python without threads and sockets), `llama` (a real model
 server), `bench`, `instructions` (the cost of work: measured beside a floor; counted), `site` (the
-documentation as HTML). Arguments after `--` go to the program that a session runs.
+documentation as HTML), `release` (what would be published, in order). Arguments after `--` go to
+the program that a session runs.
 
 `test`, `versions` and `fuzz` run one process of pytest for each core; `-- -n 0` runs them in one.
 No package named agentkit-* is ever taken from a package index: each is installed by its path.
 """
 
 import os
+import runpy
 import shutil
 import sys
 import tomllib
 from email.parser import Parser
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -239,6 +242,34 @@ LIST_NAMES = """
 import importlib.metadata
 print(*sorted(d.name.lower().replace("_", "-") for d in importlib.metadata.distributions()))
 """
+
+
+def in_order() -> list[str]:
+    """List the packages in the order in which they can be published: each after what it needs."""
+    return sorted(PACKAGES, key=lambda package: (len(with_siblings(package)), package))
+
+
+@nox.session(default=False, requires=["build"])
+def release(session: nox.Session) -> None:
+    """Check what a release would publish, and name it in order; publishes nothing.
+
+    Each package is installed from its wheel alone and tested by the `wheels` sessions.
+    """
+    version = str(runpy.run_path(str(ROOT / "VERSION.py"))["__version__"])
+    waiting = sorted((ROOT / "changelog.d").glob("*.md"))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for package in in_order():
+        files = sorted(DIST.glob(f"{package.replace('-', '_')}-{version}*"))
+        if len(files) != 2:
+            session.error(f"{package} {version} needs an sdist and a wheel, has {len(files)} files")
+        for file in files:
+            digest = sha256(file.read_bytes()).hexdigest()
+            session.log(f"{file.name}  {file.stat().st_size:,} bytes  sha256 {digest}")
+    if waiting:
+        session.warn(f"{len(waiting)} changes in changelog.d are not yet in CHANGELOG.md")
+    if f"## {version}" not in changelog:
+        session.warn(f"CHANGELOG.md has no part for {version}")
+    session.log("publish them in this order: " + ", ".join(in_order()))
 
 
 @nox.session(requires=["build"], reuse_venv=False)

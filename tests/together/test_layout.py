@@ -1,6 +1,7 @@
 """Five packages that agree: one version, pins that fit it, dependencies that are used."""
 
 import ast
+import importlib
 import importlib.metadata
 import re
 import sys
@@ -10,12 +11,16 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from together.sources import MODULE_OF, ROOT, folder_of, imports_of, python_files
 
 ONE_SCREEN = 60
 """Lines that a package's README may have."""
+
+TESTED_PYTHONS = {"3.11", "3.12", "3.13"}
+"""Those on which `nox -s versions` has passed all tests."""
 
 IMPORTED_AS = {"opentelemetry-api": "opentelemetry"}
 """Distributions whose import name is not their own name."""
@@ -45,6 +50,23 @@ def version() -> str:
 @pytest.mark.parametrize("package", MODULE_OF)
 def test_every_package_has_the_version_of_the_version_file(package: str) -> None:
     assert importlib.metadata.version(package) == version()
+
+
+@pytest.mark.parametrize("package", MODULE_OF)
+def test_every_package_says_its_version_without_reading_metadata(package: str) -> None:
+    assert importlib.import_module(MODULE_OF[package]).__version__ == version()
+
+
+@pytest.mark.parametrize("package", MODULE_OF)
+def test_an_index_can_tell_what_a_package_is_and_on_which_pythons_it_is_tested(
+    package: str,
+) -> None:
+    about = project(package)
+    told = {name.rpartition(" ")[2] for name in about["classifiers"] if " :: 3." in name}
+
+    assert len(about["keywords"]) >= 5
+    assert told == TESTED_PYTHONS
+    assert SpecifierSet(about["requires-python"]).contains(min(told, key=Version))
 
 
 @pytest.mark.parametrize("package", MODULE_OF)

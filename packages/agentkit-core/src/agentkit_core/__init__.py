@@ -56,6 +56,8 @@ from agentkit_core._streaming._response import ModelResponse
 from agentkit_core._tool_spec import ToolAnnotations, ToolSpec
 from agentkit_core._usage import CostUsage, TokenUsage, Usage
 
+__version__ = "0.1.0"
+
 __all__ = [
     # identifiers
     "ApprovalId",

@@ -59,6 +59,8 @@ from agentkit_loop.kernel._status import (
 )
 from agentkit_loop.persistence._snapshot import decode_state, encode_state
 
+__version__ = "0.1.0"
+
 __all__ = [
     # agents and sessions
     "Agent",

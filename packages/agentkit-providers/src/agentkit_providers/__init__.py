@@ -13,6 +13,8 @@ from agentkit_providers.model._urls import MissingBaseUrl
 from agentkit_providers.vendors._endpoint import Endpoint
 from agentkit_providers.vendors._errors import UnknownProvider, UnknownQuirk
 
+__version__ = "0.1.0"
+
 __all__ = [
     "AttemptFailed",
     "BadModelName",

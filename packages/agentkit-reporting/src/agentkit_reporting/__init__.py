@@ -10,6 +10,8 @@ from agentkit_reporting._text import TextReporter
 from agentkit_reporting._transcript import TranscriptReporter
 from agentkit_reporting._usage import UsageReporter, UsageSummary
 
+__version__ = "0.1.0"
+
 __all__ = [
     # for people
     "TerminalCleaner",

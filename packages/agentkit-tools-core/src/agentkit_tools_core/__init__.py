@@ -53,6 +53,8 @@ from agentkit_tools_core._sources._wrappers import (
     RenamedTools,
 )
 
+__version__ = "0.1.0"
+
 __all__ = [
     # the contract of a tool
     "SchemaTool",
