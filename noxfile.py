@@ -5,18 +5,19 @@
     tests(package)           one package, quickly, installed with its declared dependencies only
     build  wheels(package)   the wheels: built, inspected, each installed alone and tested quickly
 
-Run by name only: `together` (tests of several packages), `docs` (snippets and examples), `versions`
-(other Pythons), `fuzz` (thousands of new examples), `walks` (properties of the kernel on a hundred
-thousand random walks), `pyodide` (Python without threads and sockets), `llama` (a real model
-server), `bench`, `instructions` (the cost of work: measured beside a floor; counted), `site` (the
-documentation as HTML), `release` (what would be published, in order). Arguments after `--` go to
-the program that a session runs.
+Run by name only: `together` (tests of several packages), `snippets` (those of all pages, and the
+examples), `versions` (other Pythons), `fuzz` (thousands of new examples), `walks` (properties of
+the kernel on a hundred thousand random walks), `pyodide` (Python without threads and sockets),
+`llama` (a real model server), `bench`, `instructions` (the cost of work: measured beside a floor;
+counted), `docs` (the documentation as HTML), `release` (what would be published, in order).
+Arguments after `--` go to the program that a session runs.
 
 `test`, `versions` and `fuzz` run one process of pytest for each core; `-- -n 0` runs them in one.
 No package named agentkit-* is ever taken from a package index: each is installed by its path.
 """
 
 import os
+import re
 import runpy
 import shutil
 import sys
@@ -42,10 +43,12 @@ PACKAGES = [
     "agentkit-reporting",
 ]
 OTHER_PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
-SOURCES = ["packages", "tests", "examples", "bench", "dev.py", "noxfile.py"]
+SOURCES = ["packages", "tests", "examples", "bench", "docs", "dev.py", "noxfile.py"]
 NEEDS_SNIPPETS = ["tests/together/test_docs.py", "tests/together/test_examples.py"]
 MOST_DISTRIBUTIONS = 12
 PYODIDE = "pyodide@314"
+MERMAID = "mermaid@11"
+"""Draws the diagrams of the documentation."""
 PYODIDE_TAGS = [
     "--python-version=3.14",
     "--implementation=cp",
@@ -177,7 +180,7 @@ def together(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-def docs(session: nox.Session) -> None:
+def snippets(session: nox.Session) -> None:
     """Run the snippets of every page and all examples, offline."""
     install_all(session, "test-together")
     session.run("pytest", *NEEDS_SNIPPETS, *session.posargs)
@@ -375,8 +378,28 @@ def llama(session: nox.Session) -> None:
     session.run("pytest", "tests/together/test_llama.py", *session.posargs)
 
 
+REMOTE = re.compile(r'<(?:script|img|iframe|source)[^>]* src="?https?:|<link[^>]* href="?https?:')
+"""What a browser would load from elsewhere while it shows a page."""
+
+
 @nox.session(default=False)
-def site(session: nox.Session) -> None:
-    """Build the documentation as HTML in `site/`."""
-    session.install(*group("docs"))
-    session.run("mkdocs", "build", "--strict", *session.posargs)
+def docs(session: nox.Session) -> None:
+    """Build the documentation as HTML in `build/site/`: all pages, and a reference of all names."""
+    session.install(*group("docs"), *from_source(*PACKAGES))
+    sources = ROOT / "build" / "docs"
+    assets = sources / "assets"
+    assets.mkdir(parents=True, exist_ok=True)
+    if shutil.which("npm") is None:
+        session.warn("without npm, diagrams are shown as text")
+        (assets / "mermaid.min.js").write_text("", encoding="utf-8")
+    else:
+        scratch = Path(session.create_tmp())
+        npm = ["npm", "install", "--silent", "--no-save", f"--prefix={scratch}", MERMAID]
+        session.run(*npm, external=True)
+        shutil.copy(scratch / "node_modules" / "mermaid" / "dist" / "mermaid.min.js", assets)
+    session.run("python", "docs/assemble.py", str(sources))
+    session.run("zensical", "build", "--strict", "--config-file=build/mkdocs.yml", *session.posargs)
+    for page in (ROOT / "build" / "site").rglob("*.html"):
+        found = REMOTE.search(page.read_text(encoding="utf-8"))
+        if found:
+            session.error(f"{page} loads something from elsewhere: {found[0]}")

@@ -94,7 +94,7 @@ def all_classes() -> set[str]:
 def missing_pages(text: str, page: Path) -> Iterator[str]:
     """Find the links inside the project that lead nowhere, or out of the documentation.
 
-    `nox -s site` builds the documentation from `docs/` alone.
+    `nox -s docs` builds the documentation from `docs/` alone.
     """
     docs = ROOT / "docs"
     for target in LINK.findall(text):
