@@ -1,0 +1,206 @@
+"""The spans that are open: how they are found, begin and end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentkit_core import SessionId, ToolCallId
+from agentkit_core.values import Record
+from agentkit_loop.events import Envelope, RunStarted
+from agentkit_reporting._spans import (
+    ModelCallSpan,
+    RunSpan,
+    Span,
+    SpanStatus,
+    ToolCallSpan,
+    TurnSpan,
+)
+
+
+class SpanChanges(Record, frozen=True):
+    """What one event has begun and ended.
+
+    Attributes:
+        began: The spans that began, each before those in it.
+        ended: The spans that ended, each after those in it.
+    """
+
+    began: tuple[Span, ...] = ()
+    ended: tuple[Span, ...] = ()
+
+
+_NO_CHANGES: Final = SpanChanges()
+
+
+class OpenRun:
+    """What is open in a run.
+
+    Attributes:
+        span: The run.
+        has_started: Whether its `RunStarted` was seen.
+        last_ms: The time of its last event.
+        last_status: How its last turn ended; `ok` before the first.
+        turn: Its open turn; None between turns.
+        model_call: Its last model call, open or not: what became of a failed attempt is reported
+            after its end.
+        calls: Its open tool calls.
+    """
+
+    __slots__ = ("calls", "has_started", "last_ms", "last_status", "model_call", "span", "turn")
+
+    def __init__(self, span: RunSpan) -> None:
+        self.span = span
+        self.has_started = False
+        self.last_ms = span.started_ms
+        self.last_status = SpanStatus.OK
+        self.turn: TurnSpan | None = None
+        self.model_call: ModelCallSpan | None = None
+        self.calls: dict[ToolCallId, ToolCallSpan] = {}
+
+
+class OpenSpans:
+    """The open runs, and what is open in them; what is asked for and not there begins.
+
+    Attributes:
+        by_session: The open runs, in the order in which they began.
+    """
+
+    __slots__ = ("_began", "_ended", "_keeps", "by_session")
+
+    def __init__(self, *, keeps_ended: bool) -> None:
+        self.by_session: dict[SessionId, OpenRun] = {}
+        self._keeps = keeps_ended
+        self._began: list[Span] = []
+        self._ended: list[Span] = []
+
+    def take_changes(self) -> SpanChanges:
+        """Return what has begun and ended since this was asked last."""
+        if not self._began and not self._ended:
+            return _NO_CHANGES
+        changes = SpanChanges(tuple(self._began), tuple(self._ended))
+        self._began.clear()
+        self._ended.clear()
+        return changes
+
+    def run(self, envelope: Envelope, started: RunStarted | None = None) -> OpenRun:
+        """Return the open run of an event's session."""
+        run = self.by_session.get(envelope.session_id)
+        if run is not None:
+            return run
+        parent = None
+        if started is not None and started.parent_session_id is not None:
+            outer = self.by_session.get(started.parent_session_id)
+            if outer is not None and started.parent_call_id is not None:
+                parent = outer.calls.get(started.parent_call_id)
+        span = RunSpan(
+            session_id=envelope.session_id,
+            started_ms=envelope.at,
+            continues=started is None,
+            parent=parent,
+            parent_session_id=None if started is None else started.parent_session_id,
+            parent_call_id=None if started is None else started.parent_call_id,
+        )
+        run = self.by_session[envelope.session_id] = OpenRun(span)
+        self._begin(span)
+        return run
+
+    def turn(self, envelope: Envelope) -> TurnSpan:
+        """Return the open turn of an event; another turn of its session ends."""
+        run = self.run(envelope)
+        if run.turn is not None and run.turn.turn_id == envelope.turn_id:
+            return run.turn
+        if run.turn is not None:
+            self.end(run.turn, envelope.at, None)
+        run.turn = TurnSpan(
+            session_id=envelope.session_id,
+            turn_id=envelope.turn_id,
+            started_ms=envelope.at,
+            continues=True,
+            parent=run.span,
+        )
+        self._begin(run.turn)
+        return run.turn
+
+    def begin_model_call(self, envelope: Envelope, call: int, attempt: int) -> ModelCallSpan:
+        """Begin an attempt at a model call; the one before it in its session ends."""
+        turn, run = self.turn(envelope), self.run(envelope)
+        if run.model_call is not None:
+            self.end(run.model_call, envelope.at, None)
+        run.model_call = ModelCallSpan(
+            session_id=envelope.session_id,
+            turn_id=envelope.turn_id,
+            started_ms=envelope.at,
+            parent=turn,
+            call=call,
+            attempt=attempt,
+        )
+        self._begin(run.model_call)
+        return run.model_call
+
+    def call(
+        self, envelope: Envelope, call_id: ToolCallId, name: str, *, in_turn: bool = True
+    ) -> ToolCallSpan:
+        """Return an open tool call.
+
+        Args:
+            envelope: The event about it.
+            call_id: The call.
+            name: The tool.
+            in_turn: Whether it is a call of the event's turn, if it was not seen before.
+        """
+        run = self.run(envelope)
+        span = run.calls.get(call_id)
+        if span is not None:
+            return span
+        in_turn = in_turn and envelope.turn_id is not None
+        parent: Span = self.turn(envelope) if in_turn else run.span
+        span = run.calls[call_id] = ToolCallSpan(
+            session_id=envelope.session_id,
+            turn_id=envelope.turn_id if in_turn else None,
+            started_ms=envelope.at,
+            continues=True,
+            parent=parent,
+            call_id=call_id,
+            name=name,
+        )
+        self._begin(span)
+        return span
+
+    def end(self, span: Span, at: int, status: SpanStatus | None) -> None:
+        """End a span and what is open in it; without a status, nothing says how it ended."""
+        if span.has_ended:
+            return
+        run = self.by_session[span.session_id]
+        inside = span.children[::-1]
+        if isinstance(span, RunSpan):  # a call in the background may be in a turn that has ended
+            inside += run.calls.values()
+        found: list[SpanStatus] = []
+        for child in inside:
+            goes_on = isinstance(child, ToolCallSpan) and child.is_background
+            if not child.has_ended and not (goes_on and isinstance(span, TurnSpan)):
+                self.end(child, at, None)
+                found.append(child.status)
+        span.ended_ms = max(at, span.started_ms)
+        span.status = status or _status_of_unfinished(span, found)
+        self._ended.append(span)
+        match span:
+            case RunSpan():
+                del self.by_session[span.session_id]
+            case TurnSpan():
+                run.turn, run.last_status = None, span.status
+            case ToolCallSpan():
+                del run.calls[span.call_id]
+        if not self._keeps and span.parent is not None:
+            span.parent.children.remove(span)
+
+    def _begin(self, span: Span) -> None:
+        self._began.append(span)
+        if span.parent is not None:
+            span.parent.children.append(span)
+
+
+def _status_of_unfinished(span: Span, inside: list[SpanStatus]) -> SpanStatus:
+    if isinstance(span, ToolCallSpan) and span.is_waiting:
+        return SpanStatus.PAUSED
+    waits = bool(inside) and all(status is SpanStatus.PAUSED for status in inside)
+    return SpanStatus.PAUSED if waits else SpanStatus.UNFINISHED
