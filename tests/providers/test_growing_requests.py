@@ -202,6 +202,21 @@ def test_the_first_request_of_a_history_costs_the_same_for_each_item(
 
 
 @every_protocol
+def test_a_plain_message_is_checked_and_written_in_one_pass(model: str) -> None:
+    few, many = (request(model, plain(count)) for count in (FEW, MANY))
+
+    def work(request: ModelRequest) -> int:
+        encoder, counted = PROJECTIONS[model]().encoder(), Counter[str]()
+        with counting(counted):
+            encoder.encode(request)
+        return counted.total()
+
+    work(few)  # fills caches of patterns
+
+    assert (work(many) - work(few)) / (MANY - FEW) < 45
+
+
+@every_protocol
 def test_each_item_of_a_conversation_is_written_once(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

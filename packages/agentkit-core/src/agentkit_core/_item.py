@@ -117,7 +117,7 @@ class Item(Settings, frozen=True, omit_defaults=True):
         made_at, reason = self.created_at, self.finish_reason
         if (
             type(self.kind) is not ItemKind
-            or type(self.interrupted) is not bool
+            or (self.interrupted is not False and self.interrupted is not True)
             or (made_at is not None and type(made_at) is not int)
             or (reason is not None and type(reason) is not FinishReason)
         ):

@@ -40,7 +40,10 @@ def canonical_json(value: object) -> bytes:
     Raises:
         TypeError: The value contains something that cannot be written as JSON.
     """
-    return _encode(value, _SORTED)
+    try:
+        return _SORTED.encode(value)
+    except (UnicodeEncodeError, RecursionError) as error:
+        return _encode_after(error, value, _SORTED)
 
 
 def to_json(value: object) -> bytes:
@@ -55,17 +58,18 @@ def to_json(value: object) -> bytes:
     Raises:
         TypeError: The value contains something that cannot be written as JSON, or itself.
     """
-    return _encode(value, _PLAIN)
-
-
-def _encode(value: object, encoder: msgspec.json.Encoder) -> bytes:
     try:
-        return encoder.encode(value)
-    except UnicodeEncodeError:
-        builtin = msgspec.to_builtins(value, builtin_types=_TO_JSON_TYPES)
-        return encoder.encode(without_lone_surrogates_within(builtin))
-    except RecursionError as error:
+        return _PLAIN.encode(value)
+    except (UnicodeEncodeError, RecursionError) as error:
+        return _encode_after(error, value, _PLAIN)
+
+
+def _encode_after(error: Exception, value: object, encoder: msgspec.json.Encoder) -> bytes:
+    """Write a value that the encoder has refused."""
+    if isinstance(error, RecursionError):
         raise TypeError("the value is nested too deeply to be written as JSON") from error
+    builtin = msgspec.to_builtins(value, builtin_types=_TO_JSON_TYPES)
+    return encoder.encode(without_lone_surrogates_within(builtin))
 
 
 def decode_json(text: str | bytes) -> JsonValue:

@@ -78,14 +78,16 @@ class SendableHistory:
             closed_count = 0
         if closed_count and not self._converter.has_front:
             trial = self._converter.copy()
-            trial.take(tail[:closed_count])
+            without_calls = trial.take(tail[:closed_count])
             if trial.has_front:
                 self._converter = trial
             else:
                 closed_count = 0  # a later system item may yet move before these
         else:
-            self._converter.take(tail[:closed_count])
-        self._keep(tail[:closed_count])
+            without_calls = self._converter.take(tail[:closed_count])
+        self._final += tail[:closed_count]
+        self._calls |= _calls_of(tail[without_calls:closed_count])
+        self._keep_merged()
         converter = self._converter
         if closed_count < len(tail):
             converter = converter.copy()
@@ -97,10 +99,8 @@ class SendableHistory:
             self.items = [*self._merged, *last_group]
         return same_count
 
-    def _keep(self, items: Sequence[Item]) -> None:
-        """Take note that the result for these items, which were converted, does not change."""
-        self._final += items
-        self._calls |= _calls_of(items)
+    def _keep_merged(self) -> None:
+        """Merge what was converted and does not change any more."""
         if self.target.consecutive_roles:
             return
         converted = self._converter.items

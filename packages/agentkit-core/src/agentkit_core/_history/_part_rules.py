@@ -220,7 +220,9 @@ def is_plain(item: Item) -> bool:
     if type(part) is not Text or part.metadata:
         return False
     text = part.text
-    return bool(text) and not text.isspace() and without_lone_surrogates(text) is text
+    if not text or text.isspace():
+        return False
+    return text.isascii() or without_lone_surrogates(text) is text
 
 
 def split_media(result: ToolResult) -> tuple[ToolResult, list[Part]]:

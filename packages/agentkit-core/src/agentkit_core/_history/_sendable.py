@@ -122,22 +122,22 @@ class Converter:
         duplicate.items, duplicate._ids = self.items[:], self._ids.copy()
         return duplicate
 
-    def take(self, items: Sequence[Item]) -> None:
+    def take(self, items: Sequence[Item]) -> int:
         """Convert the next section of the history.
 
         Args:
             items: No result in them belongs to a call of an earlier section. That holds if each
                 section, except the last, ends with results for all its calls, and none of their ids
                 is used again.
+
+        Returns:
+            How many items come before the first that has calls or results.
         """
         for at, item in enumerate(items):
-            if item.kind is TOOL or has_calls(item):
-                self._take_paired(items[at:])
-                return
             # Without calls there is nothing to pair and nothing to rename.
-            if item.finish_reason is _ERROR:
-                continue
             if is_plain(item):
+                if item.finish_reason is _ERROR:
+                    continue
                 self._before = item
                 kind = item.kind
                 if kind is USER:
@@ -147,9 +147,15 @@ class Converter:
                     self.items.append(item)
                 else:
                     self._add(item)
+            elif item.kind is TOOL or has_calls(item):
+                self._take_paired(items[at:])
+                return at
+            elif item.finish_reason is _ERROR:
+                continue
             elif (readable := self._reader.read(item)).parts:
                 self._before = readable
                 self._add(readable)
+        return len(items)
 
     def _take_paired(self, items: Sequence[Item]) -> None:
         target = self._target

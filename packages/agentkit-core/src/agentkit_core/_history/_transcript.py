@@ -24,7 +24,7 @@ from agentkit_core._errors import (
 from agentkit_core._history._call_ids import ANY_ID, CallIds
 from agentkit_core._history._pairing import pair_results
 from agentkit_core._ids import ToolCallId
-from agentkit_core._item import ANSWERABLE_KINDS, TOOL, Item, has_calls
+from agentkit_core._item import ANSWERABLE_KINDS, ASSISTANT, TOOL, Item, has_calls
 from agentkit_core._part import ToolCall
 
 
@@ -77,7 +77,8 @@ class Transcript(Sequence[Item]):
         calls = dict[ToolCallId, int]()
         waiting = dict(self._open)
         for at, item in enumerate(items, self._length):
-            if item.kind is TOOL:
+            kind = item.kind
+            if kind is TOOL:
                 for result in item.tool_results:
                     if waiting.pop(result.call_id, None) is None:
                         known = self._call_at(result.call_id, calls) is not None
@@ -87,7 +88,7 @@ class Transcript(Sequence[Item]):
                 continue
             if waiting:
                 raise UnansweredToolCall(tuple(waiting), at=at)
-            if not has_calls(item):
+            if kind is not ASSISTANT or not has_calls(item):
                 continue
             for call in item.tool_calls:
                 first_at = self._call_at(call.id, calls)

@@ -96,17 +96,21 @@ class IncrementalHistory(Generic[E]):
             item = encode_item(items, at)
             encoded.append(item)
             if item.is_notable:
-                self.notable.append(at)
-            self._keep(item)
+                self._note(at, item)
+        self._keep(encoded[len(self._data) :])
         return encoded
 
     def data(self) -> list[bytes]:
         """Return what is written of the items, those without anything left out; a new list."""
         return list(filter(None, self._data))
 
-    def _keep(self, item: E) -> None:
-        """Take what was encoded of the next item."""
-        self._data.append(item.data)
+    def _note(self, at: int, item: E) -> None:
+        """Take note of a notable item before the next is encoded."""
+        self.notable.append(at)
+
+    def _keep(self, new: list[E]) -> None:
+        """Take what was encoded of the next items."""
+        self._data += [item.data for item in new]
 
     def _forget_from(self, count: int) -> None:
         """Forget what was encoded from an index on."""
@@ -131,7 +135,7 @@ class GroupedHistory(IncrementalHistory[E]):
     def __init__(self, group: str, starts: Mapping[Any, bytes]) -> None:
         super().__init__()
         self._group_of = attrgetter(group)
-        self._starts = starts
+        self._starts = {group: (start, b"]}," + start) for group, start in starts.items()}
         self._before: list[bytes] = []  # what stands before the data of each item
         self._open: list[Any] = []  # the group of the message that is open after each item
 
@@ -150,21 +154,21 @@ class GroupedHistory(IncrementalHistory[E]):
         pieces = chain.from_iterable(zip(self._before, data, strict=True))
         return chain(pieces, (b"]}",)) if self._open and self._open[-1] is not None else pieces
 
-    def _keep(self, item: E) -> None:
-        open_group = self._open[-1] if self._open else None
-        before, data, group = b"", item.data, self._group_of(item)
-        if not data:
-            pass
-        elif group is open_group:
-            before = b","
-        elif (start := self._starts.get(group)) is None:
-            data = b""
-        else:
-            before = start if open_group is None else b"]}," + start
-            open_group = group
-        self._data.append(data)
-        self._before.append(before)
-        self._open.append(open_group)
+    def _keep(self, new: list[E]) -> None:
+        all_data, all_before, all_open = self._data, self._before, self._open
+        open_group = all_open[-1] if all_open else None
+        for item, group in zip(new, map(self._group_of, new), strict=True):
+            data = item.data
+            if group is open_group and data:
+                before = b","
+            elif data and (starts := self._starts.get(group)) is not None:
+                before = starts[open_group is not None]
+                open_group = group
+            else:
+                before = data = b""
+            all_data.append(data)
+            all_before.append(before)
+            all_open.append(open_group)
 
     def _forget_from(self, count: int) -> None:
         super()._forget_from(count)

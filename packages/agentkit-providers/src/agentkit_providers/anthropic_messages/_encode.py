@@ -9,6 +9,7 @@ shorter one, since providers cache by prefix.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -92,11 +93,12 @@ class AnthropicMessagesEncoder:
         items, settings, end = _fit_end(draft, items, options, traits)
         self._history.set_settings(settings)
 
-        def encode(items: Sequence[Item], at: int) -> EncodedBlocks:
-            blocks = encode_item(items, at, is_known=self._is_known)
-            return blocks if at < end else replace(blocks, is_final=False)
+        encode = partial(encode_item, is_known=self._is_known)
 
-        encoded = self._history.encode(items, encode)
+        def encode_for_now(items: Sequence[Item], at: int) -> EncodedBlocks:
+            return encode(items, at) if at < end else replace(encode(items, at), is_final=False)
+
+        encoded = self._history.encode(items, encode if end == len(items) else encode_for_now)
         notable = self._history.notable
         tools = options.tools
         last = options.last_cacheable_tool

@@ -7,7 +7,6 @@ of the history again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
 from typing import Final
 
 from agentkit_core import (
@@ -29,6 +28,7 @@ from agentkit_core import (
     ToolResult,
     to_json,
 )
+from agentkit_core.values import StringEnum
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem
 from agentkit_providers._protocol_kit._plain_text import ASSISTANT, USER, only_text, plain_text
 from agentkit_providers._protocol_kit._readable_media import readable_item
@@ -55,7 +55,7 @@ IMAGE_ONLY: Final = "(see attached image)"
 _THINKING: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 
 
-class Place(Enum):
+class Place(StringEnum):  # unlike other enums, hashed as fast as a string
     """Where an item's blocks go."""
 
     SYSTEM = "system"

@@ -44,7 +44,7 @@ class EncodedParts(EncodedItem, frozen=True, kw_only=True):
     Attributes:
         data: The parts, joined by commas; empty where nothing of the item is sent.
         is_final: Always true in this protocol.
-        is_notable: Always false: instructions are at the front in this protocol.
+        is_notable: Whether the vendor gave ids to its calls, which no later call may have.
         kind: The item's kind, which decides the role.
         call_ids: The ids that the vendor gave to the item's calls, empty for those without one.
     """
@@ -63,10 +63,10 @@ class ContentHistory(GroupedHistory[EncodedParts]):
         self.first_uses: dict[str, int] = {}
         """Each id that the vendor gave to a call, and the index of the first item that has it."""
 
-    def _keep(self, item: EncodedParts) -> None:
-        super()._keep(item)
+    def _note(self, at: int, item: EncodedParts) -> None:
+        super()._note(at, item)
         for call_id in item.call_ids:
-            self.first_uses.setdefault(call_id, len(self.encoded) - 1)
+            self.first_uses.setdefault(call_id, at)
 
     def _forget_from(self, count: int) -> None:
         super()._forget_from(count)
@@ -147,9 +147,9 @@ class GoogleGenerateEncoder:
                 # Most items are one text, and need none of what follows.
                 return EncodedParts(b'{"text":%b}' % to_json(text), kind=item.kind)
             parts = encode_item(items, at, quirks, target=target, first_uses=first_uses)
-            return EncodedParts(
-                to_json(parts)[1:-1], kind=item.kind, call_ids=vendor_call_ids(item)
-            )
+            ids = vendor_call_ids(item)
+            data = to_json(parts)[1:-1]
+            return EncodedParts(data, is_notable=bool(ids), kind=item.kind, call_ids=ids)
 
         self._history.encode(items, encode)
 
