@@ -16,7 +16,7 @@ from worker import Work, Worker, messages
 from agentkit_core import Item
 from agentkit_core.provider import AppendText
 from agentkit_loop import Agent, Session, TurnResult
-from agentkit_loop.events import ContentDelta, Envelope, Event, TurnFinished
+from agentkit_loop.events import ContentDelta, Envelope, Event, ModelCallStarted, TurnFinished
 from agentkit_providers import connect
 from agentkit_tools_core import Tool, tool
 
@@ -86,11 +86,12 @@ class Streamed(Worker):
         async for event in events:
             if type(event) is ContentDelta:
                 pieces += [delta.chunk for delta in event.deltas if type(delta) is AppendText]
+            elif type(event) is ModelCallStarted:
+                pieces.clear()
             elif type(event) is TurnFinished:
                 last = event.result.text
-        read = "".join(pieces)
-        if not read.endswith(last) or not self.events:
-            raise SystemExit("the events do not have the text of the turn")
+        if not is_text(last, pieces) or not self.events:
+            raise SystemExit("the events do not have the text of the last answer")
         return self.work(last)
 
     def work(self, text: str) -> Work:
@@ -98,6 +99,17 @@ class Streamed(Worker):
 
     async def close(self) -> None:
         await self.open.aclose()
+
+
+def is_text(text: str, pieces: list[str]) -> bool:
+    """Whether pieces come to a text; joined 64 KB at a time, since all would be a second text."""
+    at, count = 0, 1 + (1 << 16) * len(pieces) // max(1, len(text))
+    for first in range(0, len(pieces), count):
+        joined = "".join(pieces[first : first + count])
+        if not text.startswith(joined, at):
+            return False
+        at += len(joined)
+    return at == len(text)
 
 
 class Run(Streamed):

@@ -1,6 +1,7 @@
 """JSON: one spelling, no half characters, no bottomless nesting."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from agentkit_core import JsonValue, to_json
 from agentkit_core.json import canonical_json, decode_json, without_lone_surrogates
 from support.json_values import json_values, odd_texts, texts
+
+PAIR = "\ud83d\ude00"
 
 
 @given(json_values())
@@ -138,3 +141,23 @@ def test_a_value_that_holds_itself_cannot_be_written() -> None:
 
 def test_bytes_beside_a_lone_surrogate_are_still_written_as_base64() -> None:
     assert to_json({"a": b"\x00\x01", "b": "\ud800"}) == '{"a":"AAE=","b":"\ufffd"}'.encode()
+
+
+def test_to_see_whether_a_text_can_be_sent_copies_little_of_it() -> None:
+    text = "é" * 1_000_000
+    tracemalloc.start()
+    try:
+        assert without_lone_surrogates(text) is text
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < len(text) / 4
+
+
+@pytest.mark.parametrize("at", [0, 65_534, 65_535, 65_536, 65_537, 99_999])
+def test_where_halves_of_a_surrogate_pair_stand_in_a_long_text_does_not_matter(at: int) -> None:
+    before, after = "é" * at, "é" * (100_000 - at)
+
+    assert without_lone_surrogates(before + PAIR + after) == before + "😀" + after
+    assert without_lone_surrogates(before + PAIR[0] + after) == before + "\ufffd" + after

@@ -1,4 +1,4 @@
-"""A session at rest holds its conversation and little else, and each session holds the same."""
+"""A session at rest holds little, a long answer at most twice, and for each delta nothing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ import tracemalloc
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from sys import getsizeof
 
-from agentkit_core import Item, ItemKind, ModelRequest, SessionId
-from agentkit_core.provider import ModelEvent
+import pytest
+
+from agentkit_core import FinishReason, Item, ItemKind, ModelRequest, SessionId, Text
+from agentkit_core.provider import (
+    AppendText,
+    BeginPart,
+    ModelEvent,
+    PartId,
+    ResponseFinished,
+)
 from agentkit_loop import Agent, BlockingSession
+from agentkit_loop.events import Event
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 
@@ -102,3 +112,73 @@ def test_sessions_of_an_agent_share_the_digests_of_its_tools() -> None:
 
         assert first._engine.state.tools is second._engine.state.tools
         assert set(first._engine.state.tools or ()) == {"add"}
+
+
+PIECE, PIECES = 10_000, 100
+LOOKS = 500, 2_500
+
+
+class LongAnswer(OneRound):
+    """A model that answers with many pieces of text, each made when it is sent."""
+
+    name = "long-answer"
+
+    def __init__(self, sign: str) -> None:
+        self.sign = sign
+
+    def respond(self, request: ModelRequest, /) -> Iterator[Sequence[ModelEvent]]:
+        part = PartId("part-0")
+        yield (BeginPart(part, Text("")),)
+        for _ in range(PIECES):
+            yield (AppendText(part, self.sign * (PIECE - 1) + " "),)
+        yield (ResponseFinished(FinishReason.COMPLETED),)
+
+
+@pytest.mark.parametrize("sign", ["a", "é", "中"])
+def test_a_long_answer_is_held_once_beside_the_pieces_that_a_host_keeps(sign: str) -> None:
+    kept: list[Event] = []
+    agent = Agent(model=LongAnswer(sign), reporters=[lambda told: kept.append(told.event)])
+    agent.run_blocking("hi")  # what is imported and cached is not counted
+    kept.clear()
+    tracemalloc.start()
+    try:
+        result = agent.run_blocking("hi")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    size = getsizeof(result.text)
+
+    assert len(result.text) == PIECE * PIECES
+    assert 2 * size < peak < 2.2 * size
+
+
+class Deltas(OneRound):
+    """A model that answers with one letter a read, and looks at two of them how much is held."""
+
+    name = "deltas"
+
+    def __init__(self) -> None:
+        self.held: list[int] = []
+
+    def respond(self, request: ModelRequest, /) -> Iterator[Sequence[ModelEvent]]:
+        part = PartId("part-0")
+        yield (BeginPart(part, Text("")),)
+        for at in range(LOOKS[-1] + 1):
+            if at in LOOKS:
+                self.held.append(tracemalloc.get_traced_memory()[0])
+            yield (AppendText(part, "a"),)
+        yield (ResponseFinished(FinishReason.COMPLETED),)
+
+
+def test_of_a_delta_nothing_is_kept_but_its_text() -> None:
+    model = Deltas()
+    agent = Agent(model=model, reporters=[lambda told: None])
+    tracemalloc.start()
+    try:
+        agent.run_blocking("hi")
+    finally:
+        tracemalloc.stop()
+    (first, last), (early, late) = LOOKS, model.held
+
+    # A place in a list, which grows by an eighth at a time: no event, no delta.
+    assert late - early < 10 * (last - first)

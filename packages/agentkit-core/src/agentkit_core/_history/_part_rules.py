@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agentkit_core._data_ref import Handle
 from agentkit_core._history._target import ReasoningRule, Target, ToolMedia
 from agentkit_core._item import ASSISTANT, Item, ItemKind, Provenance, with_parts
-from agentkit_core._json import JsonValue, without_lone_surrogates
+from agentkit_core._json import JsonValue, is_blank, without_lone_surrogates
 from agentkit_core._metadata import MetadataMap, metadata_owner
 from agentkit_core._part import (
     Custom,
@@ -122,7 +122,7 @@ class PartReader:
         match part:
             case Text(text=text):
                 clean = without_lone_surrogates(text)
-                if not clean.strip() and not self._target.empty_text:
+                if is_blank(clean) and not self._target.empty_text:
                     return None
                 return part if clean is text else replace(part, text=clean)
             case Media(modality=modality, data=data):
@@ -142,7 +142,7 @@ class PartReader:
         if own and INCOMPLETE_KEY not in part.metadata and self._accepts_reasoning(part):
             return part
         text = without_lone_surrogates(part.summary or "")
-        if self._target.reasoning_as_text and not part.redacted and text.strip():
+        if self._target.reasoning_as_text and not part.redacted and not is_blank(text):
             return Text(text)
         return None
 
@@ -154,7 +154,7 @@ class PartReader:
             case ReasoningRule.SIGNED:
                 return signed
             case ReasoningRule.ANY:
-                return signed or part.data is not None or bool((part.summary or "").strip())
+                return signed or part.data is not None or not is_blank(part.summary or "")
 
     def _accepts_custom(self, part: Custom) -> bool:
         allowed = self._target.custom_kinds
@@ -170,7 +170,7 @@ class PartReader:
         match output:
             case TextOutput(text=text):
                 clean = without_lone_surrogates(text)
-                if not clean.strip() and not self._target.empty_text:
+                if is_blank(clean) and not self._target.empty_text:
                     return TextOutput(NO_OUTPUT)
                 return output if clean is text else TextOutput(clean)
             case StructuredOutput():
@@ -303,4 +303,4 @@ def _is_repeated(converted: Part, original: Part, before: Sequence[Part]) -> boo
 
 def _has_value(metadata: Mapping[str, JsonValue], key: str) -> bool:
     value = metadata.get(key)
-    return bool(value.strip()) if isinstance(value, str) else value is not None
+    return not is_blank(value) if isinstance(value, str) else value is not None

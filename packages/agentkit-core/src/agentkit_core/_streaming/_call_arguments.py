@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from agentkit_core._json import JsonValue, decode_json, to_json
+from agentkit_core._json import JsonValue, decode_json, is_blank, to_json
 from agentkit_core._part import ToolCall
 from agentkit_core._streaming._partial_json import repair_strings
 from agentkit_core._streaming._repeated_arguments import only_object
@@ -32,7 +32,7 @@ def parse_arguments(text: str) -> tuple[dict[str, JsonValue], str | None]:
     Returns:
         The arguments and None; or `{}` and the reason why they could not be read.
     """
-    if not text.strip():
+    if is_blank(text):
         return {}, None
     try:
         value = _decode(text)
@@ -74,9 +74,9 @@ def complete_call(call: ToolCall, text: str, *, cut: bool = False) -> ToolCall:
         cut: Whether the response ended early; then the call is marked even if it can be read.
     """
     if cut:
-        received = text if text.strip() or not call.input else to_json(call.input).decode()
+        received = to_json(call.input).decode() if is_blank(text) and call.input else text
         return replace(call, input={}, raw_input=received, input_error=_CUT_OFF)
-    if not text.strip():
+    if is_blank(text):
         return call
     arguments, error = parse_arguments(text)
     if error is None:

@@ -33,7 +33,7 @@ def items_of(prompt: Prompt, what: str = "prompt") -> tuple[Item, ...]:
     """
     match prompt:
         case str():
-            return (Item.user(prompt),) if prompt.strip() else ()
+            return () if not prompt or prompt.isspace() else (Item.user(prompt),)
         case Item():
             return (prompt,)
         case _:

@@ -178,7 +178,7 @@ class CallBlock:
         """Commit the call with its arguments; with an `input_error` where these cannot be read."""
         if self._surrogate:
             self._append(REPLACEMENT, out)
-        if not "".join(self.pieces).strip() and self._whole:
+        if self._whole and not "".join(self.pieces).strip():
             whole = self._whole
             self._append(whole if isinstance(whole, str) else to_json(whole).decode(), out)
         call = complete_call(self._call, "".join(self.pieces))
@@ -243,7 +243,7 @@ class OtherBlock:
             so_far = text_or_empty(block.get(name))
             block[name] = without_lone_surrogates(so_far + "".join(pieces))
         arguments = without_lone_surrogates("".join(self._input))
-        if arguments.strip():
+        if arguments and not arguments.isspace():
             block["input"] = _parse_arguments(arguments)
         out.append(CommitPart(Custom(self._kind, block), self.part_id))
 

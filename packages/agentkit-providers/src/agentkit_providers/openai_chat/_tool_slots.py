@@ -235,7 +235,7 @@ def _is_object(text: str) -> bool:
 
 def _exceeds(slot: ToolSlot, arguments: str) -> bool:
     """Whether more arguments come although those of the call are complete."""
-    return bool(arguments.strip()) and slot.is_whole
+    return bool(arguments) and not arguments.isspace() and slot.is_whole
 
 
 def merge_extra_content(known: Any, new: Any) -> Any:

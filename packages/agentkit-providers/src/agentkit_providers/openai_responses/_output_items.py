@@ -151,7 +151,7 @@ def parse_call(
         return ToolCall(ToolCallId(call_id), name, tool_input, metadata=metadata)
     del rest["type"]
     arguments = arguments_text(item)
-    if not arguments.strip() and streamed:
+    if streamed and (not arguments or arguments.isspace()):
         arguments = streamed
     call = complete_call(
         ToolCall(ToolCallId(call_id), name), arguments, cut=item.get("status") == "incomplete"

@@ -125,7 +125,9 @@ def _is_empty(item: Item, reason: FinishReason) -> bool:
 
 
 def _has_content(item: Item) -> bool:
-    return bool(item.text.strip()) or any(
+    text = item.text
+    # `strip` would copy a text of any length.
+    return (bool(text) and not text.isspace()) or any(
         isinstance(part, Media | File | Structured) for part in item.parts
     )
 
