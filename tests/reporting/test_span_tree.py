@@ -41,6 +41,7 @@ from agentkit_loop.events import (
     ModelCallStarted,
     RunFinished,
     RunStarted,
+    RunSuspended,
     ToolCallRequested,
     ToolDetached,
     ToolExecutionStarted,
@@ -188,6 +189,19 @@ def test_a_session_that_continues_has_another_run() -> None:
         "  turn turn-1 ok continues",
         "    model call 2.1 unfinished",
     ]
+
+
+def test_o02_a_session_that_is_left_is_paused_or_as_its_last_turn_ended() -> None:
+    left = enveloped([RunStarted(), TurnStarted(), ModelCallStarted(1, 1, "m"), RunSuspended()])
+    idle = enveloped([RunStarted(), TurnStarted(), turn_end(), RunSuspended()])
+
+    assert outline(spans_of(left)) == [
+        "run paused",
+        "  turn turn-1 paused",
+        "    model call 1.1 paused",
+    ]
+    assert outline(spans_of(idle)) == ["run ok", "  turn turn-1 ok"]
+    assert spans_of(enveloped([RunSuspended()])) == []
 
 
 def test_a_session_that_continues_from_an_older_snapshot_has_another_history() -> None:

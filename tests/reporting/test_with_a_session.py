@@ -5,11 +5,18 @@ from __future__ import annotations
 import io
 import json
 
-from agentkit_core import ToolCall, ToolCallId
+import pytest
+
+from agentkit_core import SessionId, ToolCall, ToolCallId
 from agentkit_loop import Agent
+from agentkit_loop.events import ApprovalResolved, Envelope
+from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel
+from agentkit_loop.testing import call as calls
 from agentkit_reporting import JsonlReporter, TextReporter, TranscriptReporter, UsageReporter
+from agentkit_reporting.spans import spans_of
 from agentkit_tools_core import tool
+from support.outlines import outline
 
 
 @tool
@@ -42,3 +49,80 @@ def test_r04_after_a_tool_round_everyone_tells_the_same_story() -> None:
     assert '> weather {"city":"Rome"}' in shown
     assert "< weather: sunny in Rome" in shown
     assert "It is sunny." in shown
+
+
+@tool(needs_approval=True)
+def pay(amount: int) -> str:
+    """Pay."""
+    return f"paid {amount}"
+
+
+def test_o02_a_session_that_is_left_and_continues_is_told_as_it_was() -> None:
+    told: list[Envelope] = []
+    transcript, store = TranscriptReporter(), MemoryStore()
+    model = ScriptedModel(calls("pay", {"amount": 5}), "done")
+    agent = Agent(model=model, tools=[pay], reporters=[told.append, transcript])
+    with agent.session_blocking(store=store, session_id=SessionId("s")) as session:
+        session.submit("go")
+        session.next()
+    assert outline(spans_of(told))[0] == "run paused"
+    with agent.session_blocking(store=store, session_id=SessionId("s")) as session:
+        session.approve(session.pending_approvals[0].id)
+        session.next()
+        assert transcript.items == session.transcript
+
+    assert outline(spans_of(told)) == [
+        "run paused",
+        "  turn turn-1 paused",
+        "    model call 1.1 ok",
+        "    tool call c1 paused approval:waiting",
+        "run ok continues",
+        "  turn turn-1 ok continues",
+        "    tool call c1 ok continues ran",
+        "    model call 2.1 ok",
+    ]
+
+
+@pytest.mark.parametrize("approve", [True, False])
+def test_o02_an_inner_agent_that_waits_for_a_person_is_paused_and_not_cancelled(
+    approve: bool,
+) -> None:
+    told: list[Envelope] = []
+    transcript = TranscriptReporter()
+    inner = Agent(
+        model=ScriptedModel(calls("pay", {"amount": 5}), "done"),
+        tools=[pay],
+        reporters=[told.append, transcript],
+    )
+    outer = Agent(
+        model=ScriptedModel(calls("clerk", {"task": "t"}), "ok"),
+        tools=[inner.as_tool("clerk", "Does paperwork.", blocking=True)],
+        reporters=[told.append],
+    )
+    with outer.session_blocking() as session:
+        session.submit("go")
+        session.next()
+        (request,) = session.pending_approvals
+        (session.approve if approve else session.deny)(request.id)
+        session.next()
+
+    outcome = "approved" if approve else "denied"
+    assert [e.event.outcome for e in told if isinstance(e.event, ApprovalResolved)] == [outcome] * 2
+    assert transcript.complete
+    (result,) = transcript.items[2].tool_results
+    assert result.is_error is not approve
+    assert outline(spans_of(told)) == [
+        "run ok",
+        "  turn turn-1 ok",
+        "    model call 1.1 ok",
+        f"    tool call c1 ok ran {'progress:1 ' if approve else ''}approval:{outcome}",
+        "      run paused",
+        "        turn turn-1 paused",
+        "          model call 1.1 ok",
+        "          tool call c1 paused approval:waiting",
+        "      run ok continues",
+        "        turn turn-1 ok continues",
+        f"          tool call c1 {'ok continues ran' if approve else 'error continues denied'}",
+        "          model call 2.1 ok",
+        "    model call 2.1 ok",
+    ]

@@ -10,7 +10,14 @@ import pytest
 from agentkit_core import SessionId, TurnId
 from agentkit_loop import Agent, ReporterFailed
 from agentkit_loop.drivers._event_dispatcher import EventDispatcher
-from agentkit_loop.events import Envelope, Event, RunFinished, RunStarted, TurnStarted
+from agentkit_loop.events import (
+    Envelope,
+    Event,
+    RunFinished,
+    RunStarted,
+    RunSuspended,
+    TurnStarted,
+)
 from agentkit_loop.testing import ManualClock, ScriptedModel
 
 EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())
@@ -170,3 +177,19 @@ def test_a_reporter_that_was_given_twice_and_removed_once_is_told_once() -> None
     dispatcher.dispatch(RunStarted(), None)
 
     assert told == [RunStarted()]
+
+
+def test_o02_that_a_session_is_left_is_told_once_if_anything_was() -> None:
+    told: list[Event] = []
+    dispatcher = EventDispatcher(
+        SessionId("s"), ManualClock().now_ms, [lambda envelope: told.append(envelope.event)]
+    )
+
+    dispatcher.leave(None, is_closed=False)
+    assert told == []
+    dispatcher.dispatch(RunStarted(), None)
+    dispatcher.leave(None, is_closed=True)
+    assert told == [RunStarted()]
+    dispatcher.leave(None, is_closed=False)
+    dispatcher.leave(None, is_closed=False)
+    assert told == [RunStarted(), RunSuspended()]

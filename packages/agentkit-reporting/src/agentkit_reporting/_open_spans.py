@@ -166,8 +166,23 @@ class OpenSpans:
         self._begin(span)
         return span
 
-    def end(self, span: Span, at: int, status: SpanStatus | None) -> None:
-        """End a span and what is open in it; without a status, nothing says how it ended."""
+    def end(
+        self,
+        span: Span,
+        at: int,
+        status: SpanStatus | None,
+        *,
+        unfinished: SpanStatus = SpanStatus.UNFINISHED,
+    ) -> None:
+        """End a span and what is open in it.
+
+        Args:
+            span: The span; nothing happens if it has ended.
+            at: When it ended, in milliseconds since the Unix epoch.
+            status: How it ended; None if nothing says so.
+            unfinished: How everything ends of which nothing says how, and that does not wait for a
+                person.
+        """
         if span.has_ended:
             return
         run = self.by_session[span.session_id]
@@ -178,10 +193,10 @@ class OpenSpans:
         for child in inside:
             goes_on = isinstance(child, ToolCallSpan) and child.is_background
             if not child.has_ended and not (goes_on and isinstance(span, TurnSpan)):
-                self.end(child, at, None)
+                self.end(child, at, None, unfinished=unfinished)
                 found.append(child.status)
         span.ended_ms = max(at, span.started_ms)
-        span.status = status or _status_of_unfinished(span, found)
+        span.status = status or (SpanStatus.PAUSED if _waits(span, found) else unfinished)
         self._ended.append(span)
         match span:
             case RunSpan():
@@ -199,8 +214,8 @@ class OpenSpans:
             span.parent.children.append(span)
 
 
-def _status_of_unfinished(span: Span, inside: list[SpanStatus]) -> SpanStatus:
+def _waits(span: Span, inside: list[SpanStatus]) -> bool:
+    """Whether a person is all that the span waits for."""
     if isinstance(span, ToolCallSpan) and span.is_waiting:
-        return SpanStatus.PAUSED
-    waits = bool(inside) and all(status is SpanStatus.PAUSED for status in inside)
-    return SpanStatus.PAUSED if waits else SpanStatus.UNFINISHED
+        return True
+    return bool(inside) and all(status is SpanStatus.PAUSED for status in inside)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from agentkit_core import SessionId
 from agentkit_loop.events import Envelope, RunStarted
+
+_MOST_SESSIONS: Final = 10_000
+"""How many sessions are remembered: a process may have any number of them, one after another."""
 
 
 class RepeatFilter:
@@ -28,12 +33,10 @@ class RepeatFilter:
             return False
         if number > self._last.get(envelope.session_id, 0) or _begins_another_history(envelope):
             self._last[envelope.session_id] = number
+            if len(self._last) > _MOST_SESSIONS:
+                del self._last[next(iter(self._last))]
             return False
         return True
-
-    def forget(self, session_id: SessionId) -> None:
-        """Forget a session that has ended."""
-        self._last.pop(session_id, None)
 
 
 def _begins_another_history(envelope: Envelope) -> bool:

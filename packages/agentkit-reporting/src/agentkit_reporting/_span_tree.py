@@ -24,6 +24,7 @@ from agentkit_loop.events import (
     RetryScheduled,
     RunFinished,
     RunStarted,
+    RunSuspended,
     ToolCallRequested,
     ToolDetached,
     ToolExecutionStarted,
@@ -71,11 +72,8 @@ class SpanTree:
         take = _TAKES.get(type(envelope.event))
         if take is not None and not self._repeats.is_repeat(envelope):
             take(opened, envelope, envelope.event)
-        run = opened.by_session.get(envelope.session_id)
-        if run is not None:
+        if (run := opened.by_session.get(envelope.session_id)) is not None:
             run.last_ms = envelope.at
-        elif not self._keeps:
-            self._repeats.forget(envelope.session_id)
         changes = opened.take_changes()
         if self._keeps and changes.began:
             runs = (span for span in changes.began if isinstance(span, RunSpan))
@@ -123,6 +121,13 @@ def _start_run(opened: OpenSpans, envelope: Envelope, event: RunStarted) -> None
 def _finish_run(opened: OpenSpans, envelope: Envelope, _: RunFinished) -> None:
     run = opened.run(envelope)
     opened.end(run.span, envelope.at, run.last_status)
+
+
+def _suspend_run(opened: OpenSpans, envelope: Envelope, _: RunSuspended) -> None:
+    if (run := opened.by_session.get(envelope.session_id)) is not None:
+        is_idle = run.turn is None and not run.calls
+        status = run.last_status if is_idle else None
+        opened.end(run.span, envelope.at, status, unfinished=SpanStatus.PAUSED)
 
 
 def _start_turn(opened: OpenSpans, envelope: Envelope, _: TurnStarted) -> None:
@@ -250,6 +255,7 @@ _STATUS_OF_TURN: Final[Mapping[TurnEnd, SpanStatus]] = {
 _TAKES: Final[Mapping[type[Any], Callable[[OpenSpans, Envelope, Any], None]]] = {
     RunStarted: _start_run,
     RunFinished: _finish_run,
+    RunSuspended: _suspend_run,
     TurnStarted: _start_turn,
     TurnFinished: _finish_turn,
     ModelCallStarted: _start_model_call,

@@ -20,6 +20,7 @@ from agentkit_loop.drivers._session_lease import SessionLease
 from agentkit_loop.kernel._state import ParentCall
 from agentkit_loop.persistence._records import Saved
 from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
+from agentkit_tools_core import ToolSuspended
 from agentkit_tools_core.sync import require_no_awaitable
 
 
@@ -126,7 +127,8 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         """Leave the session."""
         session, end = self._session, self._end
         assert session is not None and end is not None  # noqa: S101, PT018  (it was opened)
-        leave = session.close if self._store is None else session.suspend
+        goes_on = _goes_on(self._store, self._parent, error)
+        leave = session.suspend if goes_on else session.close
         try:
             if error is not None:
                 with suppress(ReporterFailed):  # the first exception is the one to raise
@@ -158,18 +160,23 @@ def open_session_blocking(
     model = parts.model.open_blocking(begin.state.session_id)
     driver = BlockingDriver(model, setup, store=store)
     session = BlockingSession(driver, on_approval=parts.on_approval)
-    leave = session.close if store is None else session.suspend
     try:
         driver.engine.begin(begin.head, begin.effects)
         driver.engine.release_lease()
         del begin, setup  # a long session need not keep the history that it began with
         yield session
-    except BaseException:
+    except BaseException as error:
         with suppress(ReporterFailed):  # the first exception is the one to raise
-            leave()
+            session.suspend() if _goes_on(store, parent, error) else session.close()
         raise
     if not driver.engine.is_over:
-        leave()
+        session.suspend() if _goes_on(store, parent) else session.close()
+
+
+def _goes_on(store: object, parent: ParentRun | None, error: BaseException | None = None) -> bool:
+    """Whether a session that is left may go on later, so that its turn is not cancelled."""
+    # The snapshot of an inner session that waits for a person is in the outer one's call.
+    return store is not None or (parent is not None and isinstance(error, ToolSuspended))
 
 
 def open_inner_session(

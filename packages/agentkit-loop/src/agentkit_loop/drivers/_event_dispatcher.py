@@ -10,7 +10,7 @@ from typing import Any
 from agentkit_core import SessionId, TurnId
 from agentkit_loop._errors import ReporterFailed
 from agentkit_loop._log import logger
-from agentkit_loop.events import Envelope, Event
+from agentkit_loop.events import Envelope, Event, RunSuspended
 from agentkit_loop.ports import Reporter
 from agentkit_tools_core.sync import NeedsEventLoop, require_no_awaitable
 
@@ -64,6 +64,7 @@ class EventDispatcher:
         "_at",
         "_dispatching",
         "_failed",
+        "_left_at",
         "_now_ms",
         "_reporters",
         "_session_id",
@@ -88,6 +89,7 @@ class EventDispatcher:
         self._subscribing = allocate_lock()
         self.seq = seq
         self._at = 0
+        self._left_at = seq
         self._dispatching = False
         self._waiting: list[Envelope] = []
         self.failures = 0
@@ -154,6 +156,17 @@ class EventDispatcher:
                 self._call_reporters(self._waiting.pop(0))
         finally:
             self._dispatching = False
+
+    def leave(self, turn_id: TurnId | None, *, is_closed: bool) -> None:
+        """Dispatch that the session is left; once, and only if something was dispatched before.
+
+        Args:
+            turn_id: The turn that runs; None if none does.
+            is_closed: Whether the session was closed, which was dispatched then.
+        """
+        if self.seq > self._left_at and not is_closed:
+            self.dispatch(RunSuspended(), turn_id)
+            self._left_at = self.seq
 
     def _call_reporters(self, envelope: Envelope) -> None:
         for reporter in self._reporters:

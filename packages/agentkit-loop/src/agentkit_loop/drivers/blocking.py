@@ -12,6 +12,7 @@ from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._inline import InlineRunner
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.kernel._status import SessionStatus
+from agentkit_loop.kernel._table import Phase
 from agentkit_loop.ports import BlockingModelSession, BlockingStore
 
 
@@ -97,7 +98,9 @@ class BlockingDriver:
 
     def end(self) -> None:
         """Close the model; the driver is not used any more."""
-        self.engine.is_over = True
-        self.engine.pending.clear()
-        self.engine.lease.release()
+        engine = self.engine
+        engine.is_over = True
+        engine.pending.clear()
+        engine.lease.release()
+        engine.events.leave(engine.turn_id, is_closed=engine.state.phase is Phase.CLOSED)
         self._runner.close()

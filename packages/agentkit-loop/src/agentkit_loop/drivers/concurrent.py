@@ -24,6 +24,7 @@ from agentkit_loop.drivers._saver import Saver
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.drivers._task_runner import AskHost, TaskRunner
 from agentkit_loop.kernel._status import SessionStatus
+from agentkit_loop.kernel._table import Phase
 from agentkit_loop.ports import ModelSession, Store
 
 _T = TypeVar("_T")
@@ -203,9 +204,11 @@ class ConcurrentDriver:
 
     async def end(self) -> None:
         """Stop all work and close the model; the driver is not used any more."""
-        self.engine.is_over = True
-        self.engine.pending.clear()
-        self.engine.lease.release()
+        engine = self.engine
+        engine.is_over = True
+        engine.pending.clear()
+        engine.lease.release()
+        engine.events.leave(engine.turn_id, is_closed=engine.state.phase is Phase.CLOSED)
         self._runner.stop_all()
         await self._performer.close()
 

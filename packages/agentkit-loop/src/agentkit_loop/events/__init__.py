@@ -5,7 +5,7 @@ Every turn has one `TurnStarted` and one `TurnFinished`, every attempt at a mode
 `ToolResultReceived`, also if it fails or is cancelled. An item is in the transcript before its
 event is reported.
 
-    run_started  run_finished
+    run_started  run_suspended  run_finished
     input_queued  input_rejected  input_withdrawn  settings_changed
     turn_started  turn_finished
     items_appended  mutation_started  mutation_finished  transcript_rewritten
@@ -42,6 +42,7 @@ from agentkit_loop.events._sessions import (
     MutationStarted,
     RunFinished,
     RunStarted,
+    RunSuspended,
     SettingsChanged,
     TranscriptRewritten,
     TurnFinished,
@@ -80,6 +81,7 @@ __all__ = [
     "RetryScheduled",
     "RunFinished",
     "RunStarted",
+    "RunSuspended",
     "SettingsChanged",
     "ToolCallRequested",
     "ToolCatalogChanged",

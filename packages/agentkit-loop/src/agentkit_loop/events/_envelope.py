@@ -22,6 +22,7 @@ from agentkit_loop.events._sessions import (
     MutationStarted,
     RunFinished,
     RunStarted,
+    RunSuspended,
     SettingsChanged,
     TranscriptRewritten,
     TurnFinished,
@@ -40,6 +41,7 @@ from agentkit_loop.events._tool_calls import (
 Event = (
     RunStarted
     | RunFinished
+    | RunSuspended
     | InputQueued
     | InputRejected
     | InputWithdrawn

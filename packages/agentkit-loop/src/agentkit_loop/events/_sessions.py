@@ -27,6 +27,14 @@ class RunFinished(EventRecord, frozen=True, tag="run_finished"):
     """The session is closed; no event follows."""
 
 
+class RunSuspended(EventRecord, frozen=True, tag="run_suspended"):
+    """The session is left without being closed; it may go on in another run, perhaps elsewhere.
+
+    A turn that runs stays open, and so do calls that wait for a person. This event is not part of
+    the session's history, so it has no number.
+    """
+
+
 class InputQueued(EventRecord, frozen=True, tag="input_queued"):
     """Input of the host was accepted; it enters the transcript at the next safe point.
 
