@@ -216,13 +216,15 @@ def build(session: nox.Session) -> None:
 
 
 def missing_from(wheel: Path) -> list[str]:
-    """Name what a wheel lacks: its type marker, its licence, its version."""
+    """Name what a wheel lacks: its type marker, its licence, its version, its data."""
     module, version, _ = wheel.name.split("-", 2)
     info = f"{module}-{version}.dist-info"
     with ZipFile(wheel) as archive:
         names = archive.namelist()
         about = Parser().parsestr(archive.read(f"{info}/METADATA").decode())
     wanted = [f"{module}/py.typed", f"{module}/__init__.py", f"{info}/licenses/LICENSE"]
+    if module == "agentkit_reporting":
+        wanted += [f"{module}/_page/style.css", f"{module}/_page/script.js"]
     lacking = [name for name in wanted if name not in names]
     if about["License-Expression"] != "Apache-2.0":
         lacking.append("its licence in METADATA")
