@@ -6,11 +6,14 @@ from decimal import Decimal
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentkit_core import (
     CostUsage,
+    FailureKind,
     FinishReason,
     Provenance,
+    ProviderFailure,
     SessionId,
     TextOutput,
     TokenUsage,
@@ -27,6 +30,7 @@ from agentkit_loop.events import (
     Event,
     ModelCallFinished,
     ModelCallStarted,
+    RunStarted,
     ToolResultReceived,
     TurnFinished,
 )
@@ -141,6 +145,67 @@ def test_the_models_that_tools_ask_are_kept_apart() -> None:
     assert outcome.tools == used(7, 7)
 
 
+def result_of(usage: Usage | None, call_id: str = "c") -> ToolResultReceived:
+    result = ToolResult(call_id=ToolCallId(call_id), output=TextOutput(""), usage=usage)
+    return ToolResultReceived(call_id=ToolCallId(call_id), name="clerk", result=result)
+
+
+def test_u06_attempts_that_were_interrupted_count_and_are_marked() -> None:
+    failure = ProviderFailure(kind=FailureKind.STREAM_CUT, message="x")
+    partly = Usage(TokenUsage(input=9), requests=1)
+    events: list[Event] = [
+        ModelCallFinished(
+            call=1, attempt=1, finish_reason=FinishReason.ERROR, usage=partly, failure=failure
+        ),
+        ModelCallFinished(call=1, attempt=2, finish_reason=FinishReason.CANCELLED, usage=partly),
+        *call(used(9, 1), attempt=3),
+    ]
+    outcome = summary_of(events)
+
+    assert outcome.interrupted == partly + partly
+    assert outcome.total == partly + partly + used(9, 1)
+    assert not outcome.interrupted.exact
+    assert outcome.sessions == {SESSION: outcome.total}
+
+
+def test_u01_an_inner_agent_that_is_reported_itself_counts_once() -> None:
+    reporter = UsageReporter()
+    inner, inmost = SessionId("inner"), SessionId("inmost")
+    own = used(100, 10, {"USD": Decimal("0.5")})
+
+    def give(session_id: SessionId, *events: Event) -> None:
+        for envelope in enveloped(events, session_id=session_id):
+            reporter(envelope)
+
+    give(SESSION, *call(used(1, 1)))
+    give(inner, RunStarted(parent_session_id=SESSION, parent_call_id=ToolCallId("c")))
+    give(inner, *call(used(20, 2)))
+    give(inmost, RunStarted(parent_session_id=inner, parent_call_id=ToolCallId("d")))
+    give(inmost, *call(used(3, 3)))
+    give(inner, result_of(used(3, 3), "d"))
+    assert reporter.summary().tools == Usage()
+    # The tool has called a model by itself as well.
+    give(SESSION, result_of(used(20, 2) + used(3, 3) + own))
+    outcome = reporter.summary()
+
+    assert outcome.total == used(1, 1) + used(20, 2) + used(3, 3)
+    assert outcome.tools == own
+    assert outcome.by_tool == {"clerk": own}
+    assert outcome.with_tools == outcome.total + own
+    # Another call of the same tool, whose agent is not reported here.
+    give(SESSION, result_of(used(5, 5)), result_of(None))
+    assert reporter.summary().by_tool == {"clerk": own + used(5, 5)}
+
+
+def test_u01_an_event_that_is_reported_again_counts_once() -> None:
+    reporter = UsageReporter()
+    envelopes = [replace(each, number=each.seq) for each in enveloped(call(used(1, 1)))]
+    for envelope in (*envelopes, *envelopes):
+        reporter(envelope)
+
+    assert reporter.summary().total == used(1, 1)
+
+
 def test_a_call_whose_start_was_missed_is_named_by_who_answered() -> None:
     provenance = Provenance("p", "openai_chat", "asked")
     end = ModelCallFinished(
@@ -169,6 +234,6 @@ def test_r03_turns_and_models_both_add_up_to_the_total(
 ) -> None:
     result = summary_of([value for m, i, o in calls for value in call(used(i, o), model=m)])
 
-    for parts in (result.turns, result.models):
+    for parts in (result.turns, result.models, result.sessions):
         assert sum(parts.values(), Usage()) == result.total
     assert result.total.tokens.input == (sum(i for _, i, _ in calls) if calls else None)

@@ -11,7 +11,7 @@ from agentkit_core import SessionId, ToolCall, ToolCallId
 from agentkit_loop import Agent
 from agentkit_loop.events import ApprovalResolved, Envelope
 from agentkit_loop.stores import MemoryStore
-from agentkit_loop.testing import ScriptedModel
+from agentkit_loop.testing import ScriptedModel, say
 from agentkit_loop.testing import call as calls
 from agentkit_reporting import JsonlReporter, TextReporter, TranscriptReporter, UsageReporter
 from agentkit_reporting.spans import spans_of
@@ -126,3 +126,36 @@ def test_o02_an_inner_agent_that_waits_for_a_person_is_paused_and_not_cancelled(
         "          model call 2.1 ok",
         "    model call 2.1 ok",
     ]
+
+
+def test_u01_an_agent_within_an_agent_counts_once_in_every_total() -> None:
+    usage = UsageReporter()
+    inmost = Agent(model=ScriptedModel(say("a"), name="c"), reporters=[usage])
+    middle = Agent(
+        model=ScriptedModel(calls("inmost", {"task": "t"}), say("b"), name="b"),
+        tools=[inmost.as_tool("inmost", "Looks.", blocking=True)],
+        reporters=[usage],
+    )
+    # The events of this one are not reported: only its tool says what it has used.
+    unseen = Agent(model=ScriptedModel(say("d"), name="d"))
+    outer = Agent(
+        model=ScriptedModel(
+            calls("middle", {"task": "t"}), calls("unseen", {"task": "t"}, "c2"), say("e"), name="a"
+        ),
+        tools=[
+            middle.as_tool("middle", "Works.", blocking=True),
+            unseen.as_tool("unseen", "Hides.", blocking=True),
+        ],
+        reporters=[usage],
+    )
+    result = outer.run_blocking("go")
+    summary = usage.summary()
+
+    assert summary.with_tools.tokens == result.usage.tokens
+    assert summary.with_tools.requests == result.usage.requests == 7
+    assert {name: used.requests for name, used in summary.models.items()} == {
+        "a": 3,
+        "b": 2,
+        "c": 1,
+    }
+    assert {name: used.requests for name, used in summary.by_tool.items()} == {"unseen": 1}
