@@ -145,7 +145,7 @@ def test_a_request_says_whether_it_wants_a_stream(path: str, body: bytes, stream
 def test_one_connection_serves_many_requests(serve: Serve) -> None:
     server = serve([Answer.json({}), Answer.error(500), openai_chat.text("hi")])
 
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, verify=False) as client:
         for _ in range(3):
             client.post(server.url)
         assert (server.connections, server.open_connections) == (1, 1)
@@ -218,7 +218,7 @@ def test_a_stall_lasts_until_the_client_leaves(serve: Serve) -> None:
     server = serve([Answer.events("a", "b").with_fault(Stall(after_events=1))])
 
     with (
-        httpx.Client(trust_env=False, timeout=0.1) as client,
+        httpx.Client(trust_env=False, verify=False, timeout=0.1) as client,
         client.stream("POST", server.url) as response,
         pytest.raises(httpx.ReadTimeout),
     ):

@@ -7,6 +7,7 @@ does not depend on how busy a machine is.
 import importlib.metadata
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 from packaging.requirements import Requirement
@@ -21,13 +22,14 @@ SLOW_TO_LOAD = {
 """What no front door may load beyond what its dependencies load themselves."""
 
 
-def loaded_by(*modules: str) -> set[str]:
+@cache
+def loaded_by(*modules: str) -> frozenset[str]:
     """All that is in memory after these modules were imported in a new interpreter."""
     program = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     result = subprocess.run(
         [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
     )
-    return set(result.stdout.split())
+    return frozenset(result.stdout.split())
 
 
 def distributions_below(distribution: str) -> set[str]:

@@ -411,7 +411,9 @@ async def test_a_client_of_the_callers_own_is_used_and_stays_open(
     async def note(request: httpx.Request) -> None:
         seen.append(request.url.path)
 
-    async with httpx.AsyncClient(event_hooks={"request": [note]}, trust_env=False) as client:
+    async with httpx.AsyncClient(
+        event_hooks={"request": [note]}, trust_env=False, verify=False
+    ) as client:
         await tiny(server, client=client).complete(ask())
 
         assert seen == ["/tiny"]
@@ -428,9 +430,9 @@ async def test_a_client_of_httpxs_successor_serves_as_well(
     request = ask(idle_s=0.1)
     kinds = {Cut: FailureKind.STREAM_CUT, Stall: FailureKind.TIMEOUT, type(None): None}
 
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
         response = await tiny(server, client=client).complete(request)
-    with httpx2.Client(trust_env=False) as blocking:
+    with httpx2.Client(trust_env=False, verify=False) as blocking:
         again = tiny(server, client=blocking).complete_blocking(request)
 
     for entry in (response, again):

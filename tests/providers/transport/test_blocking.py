@@ -32,7 +32,7 @@ def test_x04_an_answer_that_is_left_early_frees_its_connection(
 ) -> None:
     server = serve([tiny_answer("a", "b").with_fault(Stall(after_events=1))] * 10)
     pool = httpx.Limits(max_connections=2)
-    with httpx.Client(limits=pool, trust_env=False) as client:
+    with httpx.Client(limits=pool, trust_env=False, verify=False) as client:
         model = tiny(server, client=client)
         for _ in range(10):
             batches = model.stream_blocking(ask())
@@ -53,7 +53,7 @@ def test_x04_an_answer_that_is_left_early_frees_its_connection(
 def test_a_client_of_the_other_kind_is_not_used_for_blocking_calls(
     serve: Serve, tiny: Make, ask: Ask
 ) -> None:
-    model = tiny(serve([tiny_answer("a")]), client=httpx.AsyncClient(trust_env=False))
+    model = tiny(serve([tiny_answer("a")]), client=httpx.AsyncClient(trust_env=False, verify=False))
 
     assert model.complete_blocking(ask()).item.text == "a"
 

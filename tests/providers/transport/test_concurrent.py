@@ -116,7 +116,7 @@ async def test_x04_an_answer_that_is_left_early_frees_its_connection(
     ask: Ask,
 ) -> None:
     left: Answer = tiny_answer("a", "b").with_fault(Stall(after_events=1))
-    script = [left] * 30
+    script = [left] * 12
 
     def answer(request: Request) -> Answer:
         return tiny_answer("at once") if last else script.pop()
@@ -125,7 +125,7 @@ async def test_x04_an_answer_that_is_left_early_frees_its_connection(
     server = serve(answer)
     async with pooled_client(library, max_connections=2) as client:
         model = tiny(server, client=client)
-        for _ in range(10):
+        for _ in range(4):  # twice as often as there are connections
             await leave(model, ask())
         last = True
         with anyio.fail_after(5.0):
