@@ -6,11 +6,11 @@
     build  wheels(package)   the wheels: built, inspected, each installed alone and tested quickly
 
 Run by name only: `together` (tests of several packages), `snippets` (those of all pages, and the
-examples), `versions` (other Pythons), `fuzz` (thousands of new examples), `walks` (properties of
-the kernel on a hundred thousand random walks), `pyodide` (Python without threads and sockets),
-`llama` (a real model server), `bench`, `instructions` (the cost of work: measured beside a floor;
-counted), `docs` (the documentation as HTML), `release` (what would be published, in order).
-Arguments after `--` go to the program that a session runs.
+examples), `versions` (other Pythons), `fuzz` (thousands of new examples, all cases of expensive
+tests), `walks` (properties of the kernel on a hundred thousand random walks), `pyodide` (Python
+without threads and sockets), `llama` (a real model server), `bench`, `instructions` (the cost of
+work: measured beside a floor; counted), `docs` (the documentation as HTML), `release` (what would
+be published, in order). Arguments after `--` go to the program that a session runs.
 
 `test`, `versions` and `fuzz` run one process of pytest for each core; `-- -n 0` runs them in one.
 No package named agentkit-* is ever taken from a package index: each is installed by its path.
@@ -312,9 +312,9 @@ def versions(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Run the property tests on thousands of new examples; takes long."""
+    """Run the properties on thousands of new examples, expensive tests on all cases; takes long."""
     install_all(session, "test-together")
-    fuzz = ["--hypothesis-profile=fuzz", "--timeout=3600", "-m", "not slow"]
+    fuzz = ["--hypothesis-profile=fuzz", "--timeout=3600"]
     session.run("pytest", *in_parallel(), *fuzz, *session.posargs)
 
 

@@ -1,4 +1,4 @@
-"""How many examples a property draws."""
+"""How many examples a property draws, and how far other expensive tests go."""
 
 from hypothesis import settings
 
@@ -11,3 +11,9 @@ def examples(count: int) -> settings:
     usual = settings.get_profile("plain").max_examples
     current = settings().max_examples
     return settings(max_examples=max(1, count * current // usual))
+
+
+def thorough(usual: int, most: int) -> int:
+    """How many cases of an expensive test are tried: `most` in the profile `fuzz`."""
+    fuzz = settings.get_profile("fuzz").max_examples
+    return most if settings().max_examples >= fuzz else usual

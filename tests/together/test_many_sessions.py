@@ -24,6 +24,7 @@ from agentkit_loop import Agent, Session, TurnEnd
 from agentkit_providers import connect
 from agentkit_providers.replay import Answer, ReplayServer, Request, openai_chat
 from agentkit_tools_core import tool
+from support.examples import thorough
 
 DESCRIPTORS = Path("/dev/fd")
 SPARE = 200
@@ -147,7 +148,7 @@ async def converse(server: ReplayServer, count: int) -> None:
 
 @pytest.mark.timeout(180)
 @pytest.mark.slow
-@pytest.mark.parametrize(("backend", "count"), [("asyncio", 1000), ("trio", 50)])
+@pytest.mark.parametrize(("backend", "count"), [("asyncio", thorough(250, 1000)), ("trio", 50)])
 def test_sessions_at_once_each_have_their_own_conversation_and_leave_nothing(
     backend: str, count: int, raise_open_files: Any
 ) -> None:

@@ -85,7 +85,7 @@ def test_any_history_can_be_sent_to_every_vendor(row: Any) -> None:
 
 @pytest.mark.parametrize("api", PROTOCOLS)
 @given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
-@examples(25)
+@examples(10)
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     api: str, histories: list[list[Item]], data: st.DataObject
 ) -> None:

@@ -26,14 +26,15 @@ from support.crashing import (
     check_transcript,
     started_in,
 )
+from support.examples import thorough
 from support.killed import Order, Outcome, effects_in, envelopes_in, open_store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 _KILLS = {
-    ("blocking", "file"): 24,
-    ("blocking", "sqlite"): 24,
-    ("asyncio", "sqlite"): 12,
-    ("trio", "file"): 12,
+    ("blocking", "file"): thorough(12, 96),
+    ("blocking", "sqlite"): thorough(12, 96),
+    ("asyncio", "sqlite"): thorough(8, 48),
+    ("trio", "file"): thorough(8, 48),
 }
 """How many lives for each driver and store. A driver knows nothing of what its store is, so each
 meets one at least and each store meets both kinds of driver."""
