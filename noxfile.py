@@ -331,9 +331,11 @@ def walks(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure what each unit of work costs beside the floor; `-- --quick` takes two minutes.
 
-    An argument that is a file of bench/ is run instead: `-- bench/memory.py`.
+    `-- --peers` measures other libraries too, each installed in an environment of its own. An
+    argument that is a file of bench/ is run instead: `-- bench/memory.py`.
     """
-    session.install("httpx", *from_source(*PACKAGES))
+    peers = any(argument.startswith("--peers") for argument in session.posargs)
+    session.install("httpx", *(["uv"] if peers else []), *from_source(*PACKAGES))
     run = [] if session.posargs[:1] and session.posargs[0].endswith(".py") else ["bench/run.py"]
     session.run("python", *run, *session.posargs)
 

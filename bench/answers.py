@@ -16,6 +16,8 @@ SHORT = 10
 """Text deltas of the answer after the last tool round."""
 LONG = "lorem ipsum dolor sit amet " * 400
 """One delta of a large answer: 10.8 KB."""
+MARK = "@" * 6
+"""Stands for the number of a session, until the answer is sent."""
 CHUNK = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "bench"}
 
 
@@ -23,18 +25,24 @@ def fragments(count: int) -> list[str]:
     return [FRAGMENTS[n % len(FRAGMENTS)] for n in range(count)]
 
 
-def text_length(count: int) -> int:
-    """Return the number of characters of an answer in `count` text deltas."""
-    return sum(map(len, fragments(count)))
+def text(count: int, mark: str = "") -> str:
+    """Return an answer in `count` text deltas, each of which begins with `mark`."""
+    return "".join(mark + fragment for fragment in fragments(count))
+
+
+def mark(session: int) -> str:
+    """Return what each delta of a session's own answer begins with."""
+    return f"{session:0{len(MARK)}}"
 
 
 @lru_cache(maxsize=512)
-def text_events(dialect: Dialect, count: int) -> tuple[bytes, ...]:
-    """Return an answer of one text, in `count` deltas."""
+def text_events(dialect: Dialect, count: int, mark: str = "") -> tuple[bytes, ...]:
+    """Return an answer of one text, in `count` deltas, each of which begins with `mark`."""
+    pieces = [mark + fragment for fragment in fragments(count)]
     if dialect == "openai":
-        texts = [_chat({"content": text}) for text in fragments(count)]
+        texts = [_chat({"content": piece}) for piece in pieces]
         return (_chat({"role": "assistant", "content": ""}), *texts, *_chat_end("stop"))
-    texts = [_block_delta(0, {"type": "text_delta", "text": text}) for text in fragments(count)]
+    texts = [_block_delta(0, {"type": "text_delta", "text": piece}) for piece in pieces]
     block = _block_start(0, {"type": "text", "text": ""})
     return (_message_start(), block, *texts, _block_stop(0), *_message_end("end_turn"))
 

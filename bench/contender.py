@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
-from answers import SHORT, Dialect
-from worker import Work, Worker, messages
+from answers import Dialect
+from tools import Tally, counted_tools
+from worker import SHORT_MODEL, Work, Worker, messages
 
 from agentkit_core import Item
 from agentkit_core.provider import AppendText
@@ -27,22 +28,9 @@ class Streamed(Worker):
         self.agents: dict[str, Agent] = {}
         self.sessions: dict[str, Session] = {}
         self.open = AsyncExitStack()
-        self.written = self.calls = self.events = 0
-
-        @tool
-        async def write(path: str, content: str) -> str:
-            """Write a file."""
-            self.written += len(content)
-            self.calls += 1
-            return "ok"
-
-        @tool
-        async def add(a: int, b: int) -> str:
-            """Add two numbers."""
-            self.calls += 1
-            return str(a + b)
-
-        self.tools: list[Tool] = [write, add]
+        self.tally = Tally()
+        self.tools: list[Tool] = [tool(function) for function in counted_tools(self.tally)]
+        self.events = 0
 
     def report(self, envelope: Envelope) -> None:
         self.events += 1
@@ -66,18 +54,23 @@ class Streamed(Worker):
         ]
         if job.startswith("warm"):
             if job not in self.sessions:
-                agent = self.agent(f"bench-text-{SHORT}")
+                agent = self.agent(SHORT_MODEL)
                 session = await self.open.enter_async_context(agent.session(history=self.items))
                 await session.prompt("hi")
                 self.sessions[job] = session
             self.session = self.sessions[job]
 
-    async def turn(self, model: str) -> Work:
-        self.written = self.calls = 0
-        return await self.read(self.agent(model).stream("hi", history=self.items))
+    async def turn(self, model: str, prompt: str) -> Work:
+        self.tally.reset()
+        return await self.read(self.agent(model).stream(prompt, history=self.items))
 
-    async def go_on(self, model: str) -> Work:
-        return await self.read(self.session.stream("hi"))
+    async def go_on(self, model: str, prompt: str) -> Work:
+        return await self.read(self.session.stream(prompt))
+
+    async def begin(self, model: str) -> object:
+        session = await self.open.enter_async_context(self.agent(model).session())
+        await session.prompt("hi")
+        return session
 
     async def read(self, events: AsyncIterator[Event]) -> Work:
         """Read the events of a turn, as an interface does."""
@@ -92,10 +85,10 @@ class Streamed(Worker):
                 last = event.result.text
         if not is_text(last, pieces) or not self.events:
             raise SystemExit("the events do not have the text of the last answer")
-        return self.work(last)
+        return self.work(last, len(pieces))
 
-    def work(self, text: str) -> Work:
-        return Work(len(text), self.written, self.calls)
+    def work(self, text: str, deltas: int) -> Work:
+        return Work(text, deltas, self.tally.written, self.tally.calls)
 
     async def close(self) -> None:
         await self.open.aclose()
@@ -113,14 +106,25 @@ def is_text(text: str, pieces: list[str]) -> bool:
 
 
 class Run(Streamed):
-    async def turn(self, model: str) -> Work:
-        self.written = self.calls = 0
-        return self.finish(await self.agent(model).run("hi", history=self.items))
+    deltas = 0
+    """Since the last turn began; of sessions at once, those of all."""
 
-    async def go_on(self, model: str) -> Work:
-        return self.finish(await self.session.prompt("hi"))
+    def report(self, envelope: Envelope) -> None:
+        self.events += 1
+        event = envelope.event
+        if type(event) is ContentDelta:
+            self.deltas += len(event.deltas)
+
+    async def turn(self, model: str, prompt: str) -> Work:
+        self.tally.reset()
+        self.deltas = 0
+        return self.finish(await self.agent(model).run(prompt, history=self.items))
+
+    async def go_on(self, model: str, prompt: str) -> Work:
+        self.deltas = 0
+        return self.finish(await self.session.prompt(prompt))
 
     def finish(self, result: TurnResult) -> Work:
         if not self.events:
             raise SystemExit("the reporter heard of no event")
-        return self.work(result.text)
+        return self.work(result.text, self.deltas)

@@ -79,7 +79,7 @@ class Line(NamedTuple):
         """Return the instructions of one unit."""
         if self.unit is None:
             return large - small
-        return round(self.unit.slope(small, large, COUNTED_UNITS[self.unit]))
+        return round(self.unit.cost((small, large), COUNTED_UNITS[self.unit]))
 
 
 def lines(columns: tuple[str, ...], *, quick: bool) -> list[Line]:

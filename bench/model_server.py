@@ -8,7 +8,8 @@ the name of the model selects the answer:
     bench-large-N        N text deltas of 10.8 KB
     bench-tool-N         one call of `write` whose arguments come in N deltas; then a short text
     bench-loop-K-P       K rounds of P calls of `add`; then a short text
-    bench-streams-S-N    N text deltas, held back until S requests are open, then ten at a time
+    bench-sessions-S-N   N text deltas, held back until S requests are open, then ten at a time;
+                         each begins with the number of the session, which its prompt says
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
-from answers import SHORT, Dialect, large_events, round_events, text_events, write_events
+from answers import MARK, SHORT, Dialect, large_events, round_events, text_events, write_events
 
-MODEL = re.compile(rb'"model":\s*"bench-(text|large|paced|tool|loop|streams)-(\d+)(?:-(\d+))?"')
+MODEL = re.compile(rb'"model":\s*"bench-(text|large|paced|tool|loop|sessions)-(\d+)(?:-(\d+))?"')
+SESSION = re.compile(rb"session (\d{%d})" % len(MARK))
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
 AT_A_TIME = 10
+PATIENCE_S = 60
+"""If no further session asks for so long, those that wait are let go."""
 
 
 def chunks(events: tuple[bytes, ...]) -> list[bytes]:
@@ -44,11 +48,14 @@ class Connection(asyncio.Protocol):
     """Answers the requests of one connection."""
 
     waiting: dict[tuple[Dialect, int, int], list[Connection]] = {}  # noqa: RUF012
-    """Open requests for a number of streams, by dialect, number of streams, and of deltas."""
+    """Open requests of sessions at once, by dialect, number of sessions, and of deltas."""
+    timers: dict[tuple[Dialect, int, int], asyncio.TimerHandle] = {}  # noqa: RUF012
+    """For each of them, when those that wait are let go."""
 
     def __init__(self) -> None:
         self.received = bytearray()
         self.tasks: set[asyncio.Task[None]] = set()
+        self.session = MARK.encode()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -71,6 +78,7 @@ class Connection(asyncio.Protocol):
         if model is None:
             self.transport.write(NOT_FOUND)
             return
+        path = path.split(b"?")[0]
         dialect: Dialect = "anthropic" if path.endswith(b"/messages") else "openai"
         results = body.count(b'"tool_use_id"' if dialect == "anthropic" else b'"tool_call_id"')
         kind, count, second = model[1], int(model[2]), int(model[3] or 0)
@@ -86,33 +94,50 @@ class Connection(asyncio.Protocol):
                 events = round_events(dialect, results // second, second)
             case b"paced":
                 pieces = [HEAD, *chunks(text_events(dialect, count)), END]
-                self.work([self], pieces, pause_s=0.001)
+                self.send([self], pieces, pause_s=0.001)
                 return
-            case b"streams":
+            case b"sessions":
+                session = SESSION.search(body)
+                self.session = session[1] if session else MARK.encode()
                 self.wait(dialect, count, second)
                 return
         self.transport.write(whole(events))
 
-    def wait(self, dialect: Dialect, streams: int, deltas: int) -> None:
+    def wait(self, dialect: Dialect, sessions: int, deltas: int) -> None:
         """Answer when as many requests are open as the model's name says."""
-        waiting = self.waiting.setdefault((dialect, streams, deltas), [])
+        gate = (dialect, sessions, deltas)
+        waiting = self.waiting.setdefault(gate, [])
         waiting.append(self)
-        if len(waiting) == streams:
-            pieces = chunks(text_events(dialect, deltas))
+        if gate in self.timers:
+            self.timers.pop(gate).cancel()
+        if len(waiting) < sessions:
+            loop = asyncio.get_running_loop()
+            self.timers[gate] = loop.call_later(PATIENCE_S, self.let_go, waiting)
+        else:
+            pieces = chunks(text_events(dialect, deltas, MARK))
             joined = [
                 b"".join(pieces[at : at + AT_A_TIME]) for at in range(0, len(pieces), AT_A_TIME)
             ]
-            self.work(list(waiting), [HEAD, *joined, END], pause_s=0.005)
+            self.send(list(waiting), [HEAD, *joined, END], pause_s=0.005)
             waiting.clear()
 
-    def work(self, connections: list[Connection], pieces: list[bytes], pause_s: float) -> None:
-        async def send() -> None:
+    @staticmethod
+    def let_go(waiting: list[Connection]) -> None:
+        """Close connections that wait for others: the column opens too few at once."""
+        for connection in waiting:
+            connection.transport.abort()
+        waiting.clear()
+
+    def send(self, connections: list[Connection], pieces: list[bytes], pause_s: float) -> None:
+        """Send each piece to all connections in turn, with the number of each one's session."""
+
+        async def send_all() -> None:
             for piece in pieces:
                 for connection in connections:
-                    connection.transport.write(piece)
+                    connection.transport.write(piece.replace(MARK.encode(), connection.session))
                 await asyncio.sleep(pause_s)
 
-        task = asyncio.get_running_loop().create_task(send())
+        task = asyncio.get_running_loop().create_task(send_all())
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
@@ -120,13 +145,12 @@ class Connection(asyncio.Protocol):
 @contextmanager
 def model_server() -> Iterator[str]:
     """Run the server in a process of its own; gives its base URL, with `/v1`."""
-    server = subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE)
-    try:
+    with subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
-        yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-    finally:
-        server.kill()
-        server.wait()
+        try:
+            yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+        finally:
+            server.kill()
 
 
 async def main() -> None:

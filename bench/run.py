@@ -1,96 +1,145 @@
 """Prints the table: what each unit costs, beside the floor, in one run on this machine.
 
-    python bench/run.py                       # everything; takes half an hour
+    python bench/run.py --repeat 3            # the full table
     python bench/run.py --quick               # smaller sizes, ratios only; under two minutes
-    python bench/run.py --only history        # the units whose name has this word
-    python bench/run.py --repeat 3 --json FILE
+    python bench/run.py --peers               # with the columns of all peers, which it installs
+    python bench/run.py --peers openai,litellm --only "1,000"
+    python bench/run.py --only install        # installed size and distributions
+    python bench/run.py --json FILE
 
 Each sample is a new process, and the columns take turns. A ratio compares the minima of all
-samples; the one in brackets compares their medians.
+samples; the one in brackets compares their medians. What is over its goal is in bold.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+import environments
+import footprint
+import memory
 from answers import Dialect
-from measure import sample
+from columns import OWN, PEERS, Column
+from environments import Unavailable
+from footprint import Footprint
+from measure import Taken, sample
 from model_server import model_server
-from units import UNITS, Unit
+from table import Row, as_json, head
+from units import PEAK_GOAL, REST_GOAL_KIB, UNITS, Sizes, Unit
 
-COLUMNS = ("floor", "run", "stream")
 MANY_FILES = 4_096
+MANY_SESSIONS = 1_000
+REST, INSTALLED = "session at rest", "install: import and size"
+Middle = Callable[[list[float]], float]
 
 
-class Row(NamedTuple):
-    """One line: the cost of a unit for each column, in µs."""
+class Bench:
+    """One run: the columns, the rows so far, and what could not be measured."""
 
-    unit: Unit
-    dialect: Dialect
-    least: dict[str, float]
-    median: dict[str, float]
+    def __init__(self, columns: Sequence[Column], base_url: str, repeat: int) -> None:
+        self.columns, self.base_url, self.repeat = columns, base_url, repeat
+        self.rows: list[Row] = []
+        self.footprints: list[Footprint] = []
+        self.failures: list[str] = []
 
-    def ratio(self, column: str) -> float:
-        return self.least[column] / self.least["floor"]
+    def samples(
+        self, what: str, columns: Sequence[Column], take: Callable[[Column], Any]
+    ) -> dict[str, list[Any]]:
+        """Take samples of the columns in turn; a peer that fails is left out, and named.
 
-    def median_ratio(self, column: str) -> float:
-        return self.median[column] / self.median["floor"]
+        Raises:
+            Unavailable: A column that is no peer has failed.
+        """
+        found: dict[str, list[Any]] = {column.name: [] for column in columns}
+        for _ in range(self.repeat):
+            for column in columns:
+                if column.name not in found:
+                    continue
+                try:
+                    found[column.name].append(take(column))
+                except Unavailable as error:
+                    if not column.requires:
+                        raise
+                    del found[column.name]
+                    self.failures.append(f"{what}: {error}")
+        return found
 
-
-def measure(
-    unit: Unit, dialect: Dialect, sizes: tuple[int, int], base_url: str, repeat: int
-) -> Row:
-    jobs = unit.jobs(sizes)
-    samples: dict[str, list[dict[str, float]]] = {column: [] for column in COLUMNS}
-    for _ in range(repeat):
-        for column, taken in samples.items():
-            taken.append(sample(column, dialect, base_url, jobs))
-    streams = int(unit.job.split("-")[1]) if unit.job.startswith("streams") else 1
-
-    def cost(taken: list[dict[str, float]], middle: bool) -> float:
-        small, large = (
-            (statistics.median if middle else min)([spent[job] for spent in taken]) for job in jobs
+    def unit(self, unit: Unit, dialect: Dialect, sizes: Sizes) -> list[Row]:
+        """Measure a unit in one dialect; of many sessions at once, their memory too."""
+        jobs = unit.jobs(sizes)
+        speakers = [column for column in self.columns if dialect in column.dialects]
+        samples: dict[str, list[dict[str, Taken]]] = self.samples(
+            f"{unit.name} ({dialect})",
+            speakers,
+            lambda column: sample(column, dialect, self.base_url, jobs),
         )
-        return unit.slope(small, large, sizes) / streams * 1e6
 
-    least = {column: cost(taken, middle=False) for column, taken in samples.items()}
-    median = {column: cost(taken, middle=True) for column, taken in samples.items()}
-    return Row(unit, dialect, least, median)
+        def cost(taken: list[dict[str, Taken]], middle: Middle) -> float:
+            return unit.cost([middle([spent[job].cpu_s for spent in taken]) for job in jobs], sizes)
 
-
-def line(row: Row, *, quick: bool) -> str:
-    cells = [f"{row.unit.name} ({row.dialect})".ljust(44), f"≤{row.unit.goal:.2f}x"]
-    if not quick:
-        cells.append(f"{row.least['floor']:9.2f} µs")
-    for column in COLUMNS[1:]:
-        cell = f"{row.ratio(column):5.2f}x"
-        cells.append(cell if quick else f"{cell} ({row.median_ratio(column):5.2f}x)")
-    return "  ".join(cells)
-
-
-def as_json(rows: Sequence[Row]) -> str:
-    entries = [
-        {
-            "unit": row.unit.name,
-            "dialect": row.dialect,
-            "goal": row.unit.goal,
-            "least_us": row.least,
-            "median_us": row.median,
+        least = {name: cost(taken, min) * 1e6 for name, taken in samples.items()}
+        median = {name: cost(taken, statistics.median) * 1e6 for name, taken in samples.items()}
+        rows = [Row(unit.name, dialect, "µs", least, median, unit.goal)]
+        peaks = {
+            name: [
+                peak / unit.sessions / 1024
+                for spent in taken
+                if (peak := spent[jobs[-1]].peak_bytes) is not None
+            ]
+            for name, taken in samples.items()
         }
-        for row in rows
-    ]
-    return json.dumps({"date": f"{date.today()}", "rows": entries}, indent=2) + "\n"
+        # Of few sessions, what a process needs once would count too much.
+        if unit.sessions >= MANY_SESSIONS and all(peaks.values()):
+            rows.append(row_of(f"{unit.name}, memory", dialect, peaks, PEAK_GOAL))
+        return rows
+
+    def rest(self) -> Row:
+        """Measure the memory of a session at rest."""
+        speakers = [column for column in self.columns if "openai" in column.dialects]
+        samples = self.samples(
+            REST, speakers, lambda column: memory.sample("rest", column, self.base_url) / 1024
+        )
+        return row_of(REST, "openai", samples, REST_GOAL_KIB, is_ratio=False)
+
+    def install(self) -> None:
+        """Print the table of what is installed."""
+        peers = [column for column in self.columns if column.requires]
+        print(f"\n{footprint.HEAD}", flush=True)
+        for found in footprint.footprints(peers, max(self.repeat, 3)):
+            if isinstance(found, str):
+                self.failures.append(found)
+                continue
+            self.footprints.append(found)
+            print(found.line(self.footprints[0]), flush=True)
+
+    def json(self) -> str:
+        peers = [column.name for column in self.columns if column.requires]
+        versions = {name: environments.locked_version(name) for name in peers}
+        return as_json(self.rows, [asdict(found) for found in self.footprints], versions)
+
+
+def row_of(
+    name: str,
+    dialect: Dialect,
+    samples: dict[str, list[float]],
+    goal: float,
+    *,
+    is_ratio: bool = True,
+) -> Row:
+    """Make a row of sizes in KiB."""
+    least = {column: min(sizes) for column, sizes in samples.items()}
+    median = {column: statistics.median(sizes) for column, sizes in samples.items()}
+    return Row(name, dialect, "KiB", least, median, goal, is_ratio)
 
 
 def allow_files() -> None:
-    """Allow this process and those that it starts a connection for each stream."""
+    """Allow this process and those that it starts a connection for each session."""
     try:
         import resource
     except ImportError:
@@ -101,33 +150,63 @@ def allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def main() -> None:
+def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the arguments; `peers` becomes a list of columns."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="smaller sizes; ratios only")
-    parser.add_argument("--only", default="", metavar="WORD", help="units whose name has this")
-    parser.add_argument("--repeat", type=int, help="samples of each (default: 5, quick 2)")
+    parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has this")
+    parser.add_argument("--repeat", type=int, help="samples of each (default: 3, quick 2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the costs there")
-    options = parser.parse_args()
-    repeat = options.repeat or (2 if options.quick else 5)
+    parser.add_argument(
+        "--peers", nargs="?", const="all", metavar="NAMES", help="all, or names joined by commas"
+    )
+    options = parser.parse_args(arguments)
+    names = {peer.name for peer in PEERS}
+    chosen = names if options.peers == "all" else {*(options.peers or "").split(",")} - {""}
+    if chosen - names:
+        parser.error(f"no peer is called {sorted(chosen - names)}; there are {sorted(names)}")
+    options.peers = [peer for peer in PEERS if peer.name in chosen]
+    return options
+
+
+def main() -> None:
+    options = parsed()
     allow_files()
-    floor = [] if options.quick else ["floor".rjust(12)]
-    width = 6 if options.quick else 15
-    titles = [column.rjust(width) for column in COLUMNS[1:]]
-    print("  ".join(["unit".ljust(44), "goal  ", *floor, *titles]), flush=True)
-    rows: list[Row] = []
+    columns = [*OWN, *options.peers]
+    shown = [column.name for column in columns][options.quick :]
+    units = [unit for unit in UNITS if options.only in unit.name]
     with model_server() as base_url:
-        for unit in UNITS:
+        bench = Bench(columns, base_url, options.repeat or (2 if options.quick else 3))
+
+        def add(*rows: Row) -> None:
+            if not bench.rows:
+                print(head(shown))
+            for row in rows:
+                print(row.line(shown), flush=True)
+            bench.rows += rows
+            if options.json:
+                options.json.write_text(bench.json(), encoding="utf-8")
+
+        for unit in units:
             sizes = unit.quick_sizes if options.quick else unit.sizes
-            if sizes is None or options.only not in unit.name:
+            if sizes is None:
                 continue
             for dialect in unit.dialects[:1] if options.quick else unit.dialects:
-                rows.append(measure(unit, dialect, sizes, base_url, repeat))
-                print(line(rows[-1], quick=options.quick), flush=True)
-    if options.json:
-        options.json.write_text(as_json(rows), encoding="utf-8")
-    missed = [row.unit.name for row in rows if row.ratio("stream") > row.unit.goal]
-    if missed:
-        print(f"over the goal: {', '.join(dict.fromkeys(missed))}", file=sys.stderr)
+                add(*bench.unit(unit, dialect, sizes))
+        if options.only in REST:
+            add(bench.rest())
+        if options.only in INSTALLED and (options.only or not options.quick):
+            bench.install()
+        if options.json:
+            options.json.write_text(bench.json(), encoding="utf-8")
+    named = [f"{peer.name} {environments.locked_version(peer.name)}" for peer in options.peers]
+    if named:
+        print(f"\npeers: {', '.join(named)}")
+    for failure in bench.failures:
+        print(f"not measured: {failure}", file=sys.stderr)
+    over = [row.name for row in bench.rows if row.is_over]
+    if over:
+        print(f"over the goal: {', '.join(dict.fromkeys(over))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

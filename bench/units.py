@@ -1,16 +1,18 @@
 """The units of the table: for each, the jobs of two sizes, the goal, and how it is counted.
 
 The cost of a unit is the difference between the two sizes divided by the difference of the sizes,
-so that what a turn costs once cancels out.
+so that what a turn costs once cancels out. Of sessions at once, the whole counts: one size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answers import Dialect
+from columns import BOTH
 
-BOTH: tuple[Dialect, ...] = ("openai", "anthropic")
+Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -20,22 +22,25 @@ class Unit:
     name: str
     job: str
     """With `{}` where the size goes."""
-    sizes: tuple[int, int]
+    sizes: Sizes
     goal: float
     """The highest ratio to the floor that we want."""
     dialects: tuple[Dialect, ...] = ("openai",)
-    quick_sizes: tuple[int, int] | None = None
+    quick_sizes: Sizes | None = None
     """None: too long for the quick form."""
-    counted_sizes: tuple[int, int] | None = None
+    counted_sizes: Sizes | None = None
     """For counting instructions; None: not counted."""
+    sessions: int = 1
+    """How many there are at once. If it is more than 1, the cost is that of each of them."""
 
-    def jobs(self, sizes: tuple[int, int]) -> list[str]:
+    def jobs(self, sizes: Sizes) -> list[str]:
         return [self.job.format(size) for size in sizes]
 
-    @staticmethod
-    def slope(small: float, large: float, sizes: tuple[int, int]) -> float:
-        """Return the cost of one unit."""
-        return (large - small) / (sizes[1] - sizes[0])
+    def cost(self, spent: Sequence[float], sizes: Sizes) -> float:
+        """Return the cost of one unit, from the costs of the jobs of all sizes."""
+        if self.sessions > 1:
+            return spent[-1] / self.sessions
+        return (spent[-1] - spent[0]) / (sizes[-1] - sizes[0])
 
 
 UNITS = (
@@ -57,11 +62,11 @@ UNITS = (
         quick_sizes=(500, 5_000),
         counted_sizes=(100, 1_100),
     ),
-    Unit("deltas 1 ms apart", "paced-{}", (100, 1_000), 0.9, quick_sizes=(50, 550)),
+    Unit("deltas 1 ms apart", "paced-{}", (100, 1_000), 0.9, quick_sizes=(50, 350)),
     Unit("round of 1 call", "loop-{}-1", (10, 50), 0.9, BOTH, (5, 25), (2, 12)),
     Unit("round of 8 calls", "loop-{}-8", (10, 50), 1.2, BOTH, (5, 25), (2, 12)),
-    Unit("100 streams, per delta", "streams-100-{}", (20, 220), 0.33, quick_sizes=(20, 420)),
-    Unit("1,000 streams, per delta", "streams-1000-{}", (20, 220), 0.1),
+    Unit("100 sessions at once", "sessions-100-{}", (200,), 0.33, quick_sizes=(200,), sessions=100),
+    Unit("1,000 sessions at once", "sessions-1000-{}", (200,), 0.1, sessions=1_000),
     Unit(
         "history, cold, per message",
         "cold-{}",
@@ -81,3 +86,13 @@ UNITS = (
         counted_sizes=(50, 550),
     ),
 )
+
+PEAK_GOAL = 1.3
+"""The highest ratio to the floor of the memory of each of 1,000 sessions at once."""
+REST_GOAL_KIB = 6.0
+"""The most that we want a session at rest to hold."""
+IMPORT_GOAL = 1.3
+"""The highest ratio to the floor of the CPU time of importing core, loop and providers."""
+MOST_MB = 5.0
+MOST_DISTRIBUTIONS = 12
+"""The most that core, tools-core, loop, providers and what they require may be together."""
