@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentkit_core import Item, SessionId, TextOutput, ToolCall, ToolCallId, ToolResult
-from agentkit_loop.events import Event, ItemsAppended, TranscriptRewritten, TurnStarted
+from agentkit_loop.events import Event, ItemsAppended, RunStarted, TranscriptRewritten, TurnStarted
 from agentkit_reporting import TranscriptReporter
 from support.runs import SESSION, enveloped
 
@@ -69,3 +69,34 @@ def test_what_is_told_again_after_a_crash_is_kept_once() -> None:
 
     assert len(report.items) == 5
     assert report.complete
+
+
+def test_a_session_that_goes_on_from_an_older_snapshot_drops_what_came_after_it() -> None:
+    report = TranscriptReporter()
+    first: list[Event] = [ItemsAppended((Item.user(str(at)),), at) for at in range(1, 5)]
+    again: list[Event] = [RunStarted(True), ItemsAppended((Item.user("other"),), 3)]
+    for envelope in [*enveloped([RunStarted(), *first]), *enveloped(again)]:
+        report(envelope)
+
+    assert [item.text for item in report.items] == ["1", "2", "other"]
+    assert (report.complete, report.revision) == (True, 3)
+
+
+def test_what_was_before_a_rewrite_cannot_be_gone_back_to() -> None:
+    rewritten = TranscriptRewritten((Item.user("summary"),), 3)
+    again: list[Event] = [RunStarted(True), ItemsAppended((Item.user("other"),), 2)]
+    report = TranscriptReporter()
+    for envelope in [*enveloped([rewritten]), *enveloped(again)]:
+        report(envelope)
+
+    assert not report.complete
+    assert [item.text for item in report.items] == ["other"]
+
+
+def test_a_session_that_begins_anew_has_another_transcript() -> None:
+    report = TranscriptReporter()
+    for text in "ab":
+        for envelope in enveloped([RunStarted(), ItemsAppended((Item.user(text),), 1)]):
+            report(envelope)
+
+    assert (report.items, report.complete) == ((Item.user("b"),), True)

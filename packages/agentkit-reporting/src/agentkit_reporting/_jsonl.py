@@ -2,10 +2,10 @@
 
 One event is one line:
 
-    {"v":1,"seq":7,"ts":1767225600000,"session_id":"s","turn_id":"turn-1","event":{"type":…}}
+    {"v":1,"seq":7,"ts":…,"session_id":"s","turn_id":"turn-1","event":{"type":…},"number":6}
 
-Readers have to ignore events with an unknown `type`. The version `v` changes only if that is not
-enough.
+Readers have to ignore events with an unknown `type`, and unknown fields. The version `v` changes
+only if that is not enough.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from agentkit_core import SessionId, TurnId, to_json
 from agentkit_core.values import Record
 from agentkit_loop.events import Envelope, Event
 
-_VERSION: Final = 1
+RECORD_VERSION: Final = 1
 _RAW: Final = re.compile(b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
 """Characters that JSON allows unescaped, but that can control a terminal or end a line: U+007F to
 U+009F, U+2028 to U+202E, U+2066 to U+2069."""
 
 
-class JsonlLine(Record, frozen=True):
+class JsonlLine(Record, frozen=True, omit_defaults=True):
     """One line of the file.
 
     Attributes:
@@ -37,6 +37,8 @@ class JsonlLine(Record, frozen=True):
         session_id: The session of the event.
         turn_id: The turn of the event; None between turns.
         event: The event.
+        number: The number of the event in the history of its session; None for deltas and progress,
+            and in records of earlier versions. See `Envelope.number`.
     """
 
     v: int
@@ -45,6 +47,7 @@ class JsonlLine(Record, frozen=True):
     session_id: SessionId
     turn_id: TurnId | None
     event: Event
+    number: int | None = None
 
 
 class JsonlReporter:
@@ -82,12 +85,13 @@ class JsonlReporter:
         """
         line = to_json(
             JsonlLine(
-                _VERSION,
+                RECORD_VERSION,
                 envelope.seq,
                 envelope.at,
                 envelope.session_id,
                 envelope.turn_id,
                 envelope.event,
+                envelope.number,
             )
         )
         if not line.isascii() or b"\x7f" in line:

@@ -90,6 +90,10 @@ class Span(Struct, kw_only=True, eq=False):
         """How long it took, in milliseconds; None if it has not ended."""
         return None if self.ended_ms is None else self.ended_ms - self.started_ms
 
+    def __repr__(self) -> str:
+        # The fields refer to all other spans of the run.
+        return f"<{type(self).__name__} {self.status} of {self.session_id!r}, {self.turn_id}>"
+
     def walk(self) -> Iterator[Span]:
         """Yield the span and all spans in it, each before its children."""
         waiting: list[Span] = [self]
