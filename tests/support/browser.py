@@ -132,9 +132,22 @@ class Tab:
 
     @property
     def requests(self) -> list[str]:
-        """The URLs that the page has asked for, its own included; content in it left out."""
-        urls = [event["request"]["url"] for event in self._of("Network.requestWillBeSent")]
-        return [url for url in urls if not url.startswith("data:")]
+        """The URLs that the page has asked for, its own included.
+
+        Left out are content that is in the page, and what its policy refused.
+        """
+        refused = {
+            event["requestId"] for event in self._of("Network.loadingFailed")
+            if event.get("blockedReason") == "csp"
+        }  # fmt: skip
+        asked = {
+            event["requestId"]: str(event["request"]["url"])
+            for event in self._of("Network.requestWillBeSent")
+        }
+        return [
+            url for number, url in asked.items()
+            if number not in refused and not url.startswith("data:")
+        ]  # fmt: skip
 
     @property
     def complaints(self) -> list[str]:
