@@ -38,6 +38,7 @@ from agentkit_loop.events import (
     TurnStarted,
 )
 from agentkit_loop.testing import ScriptedModel, call
+from agentkit_reporting import UsageReporter
 from agentkit_reporting.html import HtmlReporter, render_page, write_page
 from agentkit_tools_core import tool
 from support.examples import examples
@@ -146,6 +147,21 @@ def test_charts_say_in_words_what_they_draw() -> None:
         "Tokens of each turn: 22,480 in all, at most 8,320",
         "Cost of each turn in USD: 0.091 in all, at most 0.043",
     ]
+
+
+def test_u06_the_charts_of_turns_have_everything_that_was_used() -> None:
+    log = showcase()
+    usage = UsageReporter()
+    for envelope in log:
+        usage(envelope)
+    total = usage.summary().with_tools
+    (tokens, cost) = [
+        attributes["aria-label"] or "" for name, attributes in outline(PAGE).elements
+        if name == "svg" and "role" in attributes
+    ]  # fmt: skip
+
+    assert f": {total.tokens.total:,} in all" in tokens
+    assert f": {total.cost.amounts['USD']:.4g}".rstrip("0") in cost
 
 
 @tool

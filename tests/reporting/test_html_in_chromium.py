@@ -78,6 +78,23 @@ def unfold_everything(tab: Tab) -> None:
     tab.run("for (const fold of document.querySelectorAll('details')) fold.open = true")
 
 
+def load_images(tab: Tab) -> list[list[int]]:
+    """Load all images, and return their sizes in pixels."""
+    sizes: list[list[int]] = tab.run(
+        "Promise.all([...document.images].map((image) => { image.loading = 'eager';"
+        " return image.decode().then(() => [image.naturalWidth, image.naturalHeight]); }))"
+    )
+    return sizes
+
+
+def lay_everything_out(tab: Tab) -> None:
+    """Unfold everything, and lay out what is far away too; only without the policy."""
+    tab.run("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    tab.run("for (const entry of document.querySelectorAll('.entry'))"
+            " entry.style.contentVisibility = 'visible'")  # fmt: skip
+    load_images(tab)
+
+
 def names_in(tab: Tab) -> dict[str, int]:
     """How often each element of a page has each attribute, as `element attribute`."""
     counts: dict[str, int] = tab.run(
@@ -144,10 +161,7 @@ def test_axe_finds_no_barrier(browser: Browser, page: Path, width: int, dark: bo
         pytest.skip("needs axe-core-python")
     axe = Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
     with opened(browser, page, width=width, dark=dark, ignores_policy=True) as tab:
-        unfold_everything(tab)
-        # What is far away is not laid out, and axe would not see it.
-        tab.run("for (const entry of document.querySelectorAll('.entry'))"
-                " entry.style.contentVisibility = 'visible'")  # fmt: skip
+        lay_everything_out(tab)
         tab.run(f"{axe};0")
         result: dict[str, Any] = tab.run(
             "axe.run({resultTypes: ['violations', 'passes']}).then((result) => ({"
@@ -168,12 +182,21 @@ def test_axe_finds_no_barrier(browser: Browser, page: Path, width: int, dark: bo
     assert narrow == [], "large enough for a finger"
 
 
-def test_a_phone_never_scrolls_sideways(browser: Browser, page: Path, tmp_path: Path) -> None:
+def test_a_phone_never_scrolls_sideways_and_cuts_no_text(
+    browser: Browser, page: Path, tmp_path: Path
+) -> None:
     wide = tmp_path / "wide.html"
     write_page(with_strings(showcase(), lambda text: text + "wide" * 200), wide)
     for path in (page, wide):
-        with opened(browser, path, width=PHONE) as tab:
-            unfold_everything(tab)
+        with opened(browser, path, width=PHONE, ignores_policy=True) as tab:
+            lay_everything_out(tab)
+            cut = tab.run(
+                "[...document.querySelectorAll('body *')].filter((element) =>"
+                f" element.getBoundingClientRect().right > {PHONE}"
+                " && !element.closest('.step, .brief, nav, .hidden'))"
+                ".map((element) => element.outerHTML)"
+            )
+            assert cut == []
             assert tab.run("document.documentElement.scrollWidth") == PHONE
 
 
@@ -230,10 +253,7 @@ def test_it_is_used_by_keyboard(browser: Browser, page: Path) -> None:
 def test_images_are_shown_and_sound_can_be_played(browser: Browser, page: Path) -> None:
     with opened(browser, page) as tab:
         unfold_everything(tab)
-        sizes = tab.run(
-            "Promise.all([...document.images].map((image) => { image.loading = 'eager';"
-            " return image.decode().then(() => [image.naturalWidth, image.naturalHeight]); }))"
-        )
+        sizes = load_images(tab)
         length_s = tab.run(
             "new Promise((done) => { const sound = document.querySelector('audio');"
             " sound.onloadedmetadata = () => done(sound.duration); sound.load();"

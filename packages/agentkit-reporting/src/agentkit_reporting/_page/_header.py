@@ -35,7 +35,7 @@ def page_header(
     calls = [call for session in sessions for call in session.calls.values()]
     failed = sum(map(_has_failed, calls))
     turns = sum(turn.turn_id is not None for root in roots for turn in root.turns)
-    total = summary.total
+    total = summary.with_tools
     facts: list[tuple[str, str | None]] = [("Status", _status(roots))]
     if sessions:
         began = min(session.started_at for session in sessions)

@@ -158,7 +158,7 @@ def _row(step: _Step, scale: _Scale, last_ms: int) -> Markup:
             element("span", kind, class_="about"),
             " ",
             element("span", name, dir="auto"),
-            " " if status else None,
+            " ",
             status,
             class_=f"step depth-{min(step.depth, _DEEPEST)}",
         ),

@@ -21,6 +21,7 @@ def usage_section(roots: Iterable[SessionRecord], summary: UsageSummary) -> Mark
         usage_charts(turns),
         usage_table("Usage of each turn", "Turn", rows),
         usage_table("Usage of each model", "Model", summary.models.items()),
+        usage_table("Usage that tools report", "Tool", summary.by_tool.items()),
     ]
     if not any(pieces):
         return NOTHING
