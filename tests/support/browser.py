@@ -21,7 +21,8 @@ PROGRAM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 _OPTIONS: Final = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
+    "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio", "--disable-extensions",
+    "--renderer-process-limit=1", "--remote-debugging-pipe",
 ]  # fmt: skip
 # Chromium reads commands from descriptor 3 and answers on 4.
 _LAUNCH: Final = """
