@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from google.genai import types
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -681,21 +681,28 @@ PROFILES = {
     "older": Quirks(json_schema=False, tool_media=False, imported_call_signature=None),
     "models of others": Quirks(call_ids=True, thinking_budgets={ThinkingLevel.LOW: 512}),
 }
-_FIELDS: dict[str, TypeAdapter[Any]] = {
-    "contents": TypeAdapter(list[types.Content]),
-    "systemInstruction": TypeAdapter(types.Content),
-    "tools": TypeAdapter(list[types.Tool]),
-    "toolConfig": TypeAdapter(types.ToolConfig),
-    "generationConfig": TypeAdapter(types.GenerationConfig),
-    "safetySettings": TypeAdapter(list[types.SafetySetting]),
-    "cachedContent": TypeAdapter(str),
-}
+
+
+@cache
+def field_types() -> dict[str, TypeAdapter[Any]]:
+    """The vendor's own types, loaded when they are first needed: that takes a second."""
+    from google.genai import types
+
+    return {
+        "contents": TypeAdapter(list[types.Content]),
+        "systemInstruction": TypeAdapter(types.Content),
+        "tools": TypeAdapter(list[types.Tool]),
+        "toolConfig": TypeAdapter(types.ToolConfig),
+        "generationConfig": TypeAdapter(types.GenerationConfig),
+        "safetySettings": TypeAdapter(list[types.SafetySetting]),
+        "cachedContent": TypeAdapter(str),
+    }
 
 
 def check_body(written: dict[str, Any]) -> None:
     """Check a body with the vendor's own types, and the rules that these do not know."""
     for name, value in written.items():
-        _FIELDS[name].validate_python(value)
+        field_types()[name].validate_python(value)
     before: dict[str, Any] = {}
     for content in written["contents"]:
         results = ["functionResponse" in entry for entry in content["parts"]]
