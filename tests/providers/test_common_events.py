@@ -23,6 +23,8 @@ from providers.odd_values import ODD, any_json, places, put
 from providers.wire_protocols import PROTOCOLS, TOOL
 from support.examples import examples
 
+pytestmark = pytest.mark.slow
+
 
 def new_decoder(api: str) -> Any:
     projection: Any = default_registry.projection(default_registry.get(PROTOCOLS[api].provider))

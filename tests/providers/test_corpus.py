@@ -13,6 +13,8 @@ from providers import corpus
 from providers.recorded.sent_back import NOT_SENT_BACK, missing_in_next_request
 from support.chat_bodies import delta, stream
 
+pytestmark = pytest.mark.slow
+
 ANSWER = {"sse": stream(delta("stop", content="hi")).decode(), "expected": {"text": "hi"}}
 REFUSED = {
     "status": 429,

@@ -14,6 +14,8 @@ from providers.recorded.handmade import handmade
 from providers.recorded.noticing import Noticed
 from providers.recorded.spoiling import kinds_of_fields, struct_types
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def noticed(shared: Path) -> Noticed:

@@ -9,6 +9,8 @@ from agentkit_core.testing import check_decoder
 from agentkit_providers.endpoints import default_registry
 from providers.wire_protocols import PROTOCOLS, TOOL
 
+pytestmark = pytest.mark.slow
+
 
 def body_of(api: str, *, streamed: bool) -> bytes:
     """A text with characters of one to four bytes, after reasoning."""

@@ -36,6 +36,8 @@ from agentkit_providers.openai_chat import Quirks as OpenAIChatQuirks
 from agentkit_providers.openai_responses import OpenAIResponses
 from support.counted_lines import counting
 
+pytestmark = pytest.mark.slow
+
 FEW, MANY = 40, 800
 PROJECTIONS: dict[str, Callable[[], VendorProjection[Any]]] = {
     "a-model": OpenAIChat,

@@ -27,6 +27,8 @@ from providers.test_common_events import (
 from providers.wire_protocols import PROTOCOLS, decode, stream
 from support.operations import bytes_looked_at, steps
 
+pytestmark = pytest.mark.slow
+
 Build = Callable[[int], list[Any]]
 
 

@@ -21,6 +21,8 @@ from providers.odd_values import ODD, any_json, places, put
 from providers.wire_protocols import PROTOCOLS, answers, decode, payloads_of, read, stream
 from support.examples import examples, thorough
 
+pytestmark = pytest.mark.slow
+
 LAST = (ResponseFinished, ResponseFailed)
 
 

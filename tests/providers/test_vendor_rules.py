@@ -46,6 +46,8 @@ from agentkit_providers.catalogue import default_catalogue
 from agentkit_providers.endpoints import default_registry
 from providers.vendor_rules import CHECKS, broken_rules
 
+pytestmark = pytest.mark.slow
+
 FURTHER = ("claude-3-7-sonnet", "claude-sonnet-4", "claude-opus-4-6", "gpt-5.6-luna", "gpt-4.1",
            "o3", "gemini-2.0-flash", "gemini-3-pro", "m")  # fmt: skip
 """Models without a card, which any vendor may be asked for."""

@@ -15,6 +15,8 @@ from agentkit_providers.failures._redact import redact
 from agentkit_providers.replay import Answer, ReplayServer
 from providers.wire_protocols import PROTOCOLS
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-Zq81LmNw-47TgVx93bYcKd05RhJfPs62"
 
 

@@ -720,6 +720,7 @@ def check_body(written: dict[str, Any]) -> None:
         assert written["contents"][0]["role"] == "user"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [NEW, OLD, "gemma-3-27b-it"])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_request_is_one_by_googles_own_types(profile: str, model: str) -> None:
@@ -766,6 +767,7 @@ def test_any_history_can_be_sent(profile: str, model: str) -> None:
 EMPTY_FILE = Item.user(File(InlineText("")))
 
 
+@pytest.mark.slow
 @example([EMPTY_FILE], "newest", NEW)
 @examples(40)
 @given(any_histories(), st.sampled_from(sorted(PROFILES)), st.sampled_from([NEW, OLD]))

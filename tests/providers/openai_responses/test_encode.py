@@ -653,6 +653,7 @@ PROFILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quirks", PROFILES.values(), ids=PROFILES)
 @given(
     name=st.sampled_from(sorted(hard_transcripts())),
