@@ -344,7 +344,8 @@ def bench(session: nox.Session) -> None:
 def instructions(session: nox.Session) -> None:
     """Count instructions with valgrind, and compare them with bench/instructions.json.
 
-    Arguments: `--quick` for a share of the counts, `--update` to keep what is counted.
+    Arguments: `--quick` for a share of the counts, `--update` to keep what is counted. In another
+    environment than the one whose counts are kept, they are printed and not compared.
     """
     if shutil.which("valgrind") is None:
         session.skip("needs valgrind; on Debian: apt install valgrind")

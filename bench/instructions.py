@@ -6,8 +6,8 @@
 
 Instructions are counted by valgrind's cachegrind. They repeat to less than a hundredth, whatever
 else the machine does, where CPU time moves by a third. The cost of a unit is the difference between
-two sizes, as in `run.py`. The figures hold for one Python and one set of libraries, which are kept
-with them: with others, nothing is compared.
+two sizes, as in `run.py`. The figures hold for one Python, as it was compiled, and one set of
+libraries, which are kept with them: with others, the counts are printed and not compared.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -41,6 +42,8 @@ IMPORTS = {
     "import of all": "import agentkit_core, agentkit_tools_core, agentkit_loop, agentkit_providers",
 }
 COUNTED_UNITS = {unit: unit.counted_sizes for unit in UNITS if unit.counted_sizes is not None}
+SETTINGS = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+"""The environment without what changes how Python works; compiling anew at each start is one."""
 COUNTED = re.compile(r"I\s+refs:\s+([\d,]+)")
 VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 
@@ -104,7 +107,7 @@ def count(arguments: Command) -> int:
         [*VALGRIND, sys.executable, *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONHASHSEED": "0", "NO_PROXY": "127.0.0.1"},
+        env={**SETTINGS, "PYTHONHASHSEED": "0", "NO_PROXY": "127.0.0.1"},
         check=False,
     )
     found = COUNTED.search(done.stderr)
@@ -120,7 +123,7 @@ def counts(chosen: list[Line]) -> dict[str, int]:
         measure = str(HERE / "measure.py")
         for column in {line.column for line in chosen if line.unit}:
             started: Command = (measure, column, "openai", base_url, "--once", "loop-1-1")
-            subprocess.run([sys.executable, *started], check=True)
+            subprocess.run([sys.executable, *started], check=True, env=SETTINGS)
         runs = list(dict.fromkeys(run for line in chosen for run in line.commands(base_url)))
         counted = dict(zip(runs, pool.map(count, runs), strict=True))
         return {
@@ -131,7 +134,15 @@ def counts(chosen: list[Line]) -> dict[str, int]:
 
 def environment() -> dict[str, str]:
     """Name what the figures depend on, apart from the code."""
-    here = {"python": platform.python_version(), "machine": platform.machine()}
+    # The same version of Python, compiled otherwise, takes other instructions.
+    options = str(sysconfig.get_config_var("CONFIG_ARGS") or "")
+    optimized = "optimized" if "--enable-optimizations" in options else "not optimized"
+    here = {
+        "python": platform.python_version(),
+        "compiled": f"{platform.python_compiler()}, {optimized}",
+        "libc": " ".join(platform.libc_ver()),
+        "machine": platform.machine(),
+    }
     return here | {name: version(name) for name in LIBRARIES}
 
 
@@ -164,29 +175,33 @@ def main() -> int:
     if options.floor:
         columns += ("floor",)
     chosen = lines(columns, quick=options.quick)
-    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"counts": {}}
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    before = kept.get("environment", {})
+    others = {
+        key: f"{before.get(key)} (kept), {value} (here)"
+        for key, value in environment().items()
+        if before.get(key) != value
+    }
+    comparable: dict[str, int] = {} if others else kept.get("counts", {})
     found = counts(chosen)
     # On a busy machine, an answer may arrive in more reads: what is dear is counted once more.
-    dear = [line for line in chosen if is_dear(line.name, found[line.name], kept["counts"])]
+    dear = [line for line in chosen if is_dear(line.name, found[line.name], comparable)]
     again = counts(chosen if options.update else dear) if dear or options.update else {}
     found |= {name: min(number, found[name]) for name, number in again.items()}
     if options.update:
         counted = {name: number for name, number in found.items() if "floor" not in name}
         text = json.dumps({"environment": environment(), "counts": counted}, indent=2)
         KEPT.write_text(text + "\n", encoding="utf-8")
-    over = compare(found, kept["counts"])
+    over = compare(found, comparable)
     if options.floor:
         for name, number in found.items():
             floor = found.get(re.sub(r"\w+\)$", "floor)", name))
             if floor and "floor" not in name:
                 print(f"{name:52} {number / floor:6.2f}x of the floor")
-    others = {
-        key: (kept["environment"].get(key), value)
-        for key, value in environment().items()
-        if kept.get("environment", {}).get(key, value) != value
-    }
-    if others:
-        print(f"nothing is compared: the figures were counted with other versions: {others}")
+    if others and not options.update:
+        print(f"not compared: the figures in {KEPT.name} were counted in another environment:")
+        for key, difference in others.items():
+            print(f"  {key}: {difference}")
         return 0
     if over and not options.update:
         print(f"{over} cost over {MOST - 1:.0%} more than {KEPT.name} says; if it is worth it, ")
