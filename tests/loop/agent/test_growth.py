@@ -7,16 +7,26 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from agentkit_core import Item, SessionId, TextOutput, ToolCall, ToolResult, Transcript
-from agentkit_loop import Agent, TurnEnd
+from agentkit_core import (
+    ApprovalRequest,
+    Item,
+    SessionId,
+    TextOutput,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    to_json,
+)
+from agentkit_loop import Agent, ApprovalRequiredError, Finished, OnApproval, TurnEnd
 from agentkit_loop.drivers import _cancellation, _performer
+from agentkit_loop.persistence import _stored_calls
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ManualClock, Reply, ScriptedModel, call, say
-from agentkit_tools_core import tool
+from agentkit_tools_core import Tool, tool
 from support.counted_lines import counting
 
 NAME = SessionId("a session")
@@ -189,3 +199,129 @@ def test_a_save_writes_the_same_on_top_of_many_items_as_on_top_of_few() -> None:
     ]
     assert many.items[saves[1] :] == few.items[saves[0] :]
     assert sum(many.items[saves[1] :]) == 2 * ROUNDS + 2
+
+
+# many calls in one answer
+
+
+@tool(inline=True)
+def look(a: int) -> str:
+    """Look at something."""
+    return str(a)
+
+
+@tool(needs_approval=True)
+def pay(a: int) -> str:
+    """Pay."""
+    return str(a)
+
+
+TOOLS: Final[tuple[Tool, ...]] = (add, subtract, look, pay)
+
+
+def answer_of(name: str, count: int) -> ScriptedModel:
+    calls = (call(name, {"a": number}, f"c{number}") for number in range(count))
+    return ScriptedModel(Reply.of(*calls), say("done"))
+
+
+def yes(request: ApprovalRequest) -> bool:
+    return True
+
+
+async def yes_later(request: ApprovalRequest) -> bool:
+    return True
+
+
+def prompt_blocking(agent: Agent, store: MemoryStore | None) -> None:
+    with agent.session_blocking(session_id=NAME, store=store) as session:
+        try:
+            session.prompt("go")
+        except ApprovalRequiredError as error:
+            for request in error.requests:
+                session.approve(request.id)
+            assert isinstance(session.next(), Finished)
+
+
+async def prompt(agent: Agent, store: MemoryStore | None) -> None:
+    async with agent.session(session_id=NAME, store=store) as session:
+        try:
+            await session.prompt("go")
+        except ApprovalRequiredError as error:
+            for request in error.requests:
+                session.approve(request.id)
+            assert isinstance(await session.next(), Finished)
+
+
+def require_proportion(few: Counter[str], many: Counter[str]) -> None:
+    """Four times as much is four times the work in all, and in no function sixteen times."""
+    assert many.total() < 4.2 * few.total()
+    for where, lines in many.items():
+        assert lines <= 8 * few[where] + 1_000, where
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["not stored", "stored"])
+@pytest.mark.parametrize(
+    ("name", "on_approval"), [("look", None), ("subtract", None), ("pay", yes), ("pay", None)]
+)
+def test_vs07_many_calls_of_one_answer_are_work_in_proportion_without_an_event_loop(
+    name: str, on_approval: OnApproval | None, stored: bool
+) -> None:
+    def work(count: int) -> Counter[str]:
+        lines, store = Counter[str](), MemoryStore() if stored else None
+        agent = Agent(model=answer_of(name, count), tools=TOOLS, on_approval=on_approval)
+        with counting(lines):
+            prompt_blocking(agent, store)
+        return lines
+
+    work(1)  # what is worked out once
+    require_proportion(work(10), work(40))
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["not stored", "stored"])
+@pytest.mark.parametrize(
+    ("name", "on_approval"),
+    [("look", None), ("add", None), ("pay", yes), ("pay", yes_later), ("pay", None)],
+)
+async def test_vs07_many_calls_of_one_answer_are_work_in_proportion_on_an_event_loop(
+    name: str, on_approval: OnApproval | None, stored: bool
+) -> None:
+    async def work(count: int) -> Counter[str]:
+        lines, store = Counter[str](), MemoryStore() if stored else None
+        agent = Agent(model=answer_of(name, count), tools=TOOLS, on_approval=on_approval)
+        with counting(lines):
+            await prompt(agent, store)
+        return lines
+
+    await work(1)
+    require_proportion(await work(10), await work(40))
+
+
+@pytest.mark.parametrize("count", [1, 2, 30])
+async def test_calls_that_never_wait_are_saved_together_however_many_they_are(count: int) -> None:
+    blocking, concurrent = Heads(), Heads()
+    prompt_blocking(Agent(model=answer_of("look", count), tools=TOOLS), blocking)
+    await prompt(Agent(model=answer_of("look", count), tools=TOOLS), concurrent)
+
+    assert len(blocking.heads) == len(concurrent.heads) == 5
+
+
+@pytest.mark.parametrize("name", ["pay", "subtract"])
+def test_a_save_encodes_and_seals_the_calls_that_have_changed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded = 0
+
+    def counted(value: object) -> bytes:
+        nonlocal encoded
+        encoded += 1
+        return to_json(value)
+
+    monkeypatch.setattr(_stored_calls, "to_json", counted)
+    work = []
+    for count in (10, 40):
+        encoded = 0
+        agent = Agent(model=answer_of(name, count), tools=TOOLS, on_approval=yes)
+        prompt_blocking(agent, MemoryStore())
+        work.append(encoded)
+
+    assert work[1] <= 4.2 * work[0]

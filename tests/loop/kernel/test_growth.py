@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentkit_core import (
+    ApprovalId,
+    ApprovalRequest,
     FinishReason,
     Item,
     ItemKind,
@@ -18,7 +22,14 @@ from agentkit_core import (
     ToolCallId,
     ToolResult,
 )
-from agentkit_loop import Execution, Limits, LoopConfig
+from agentkit_loop import (
+    ApprovalDecision,
+    Execution,
+    GrantScope,
+    Limits,
+    LoopConfig,
+    WaitingForApproval,
+)
 from agentkit_loop.kernel import (
     Cancel,
     EffectLost,
@@ -27,14 +38,18 @@ from agentkit_loop.kernel import (
     Phase,
     Preflight,
     PreflightAllowed,
+    PreflightAsked,
+    Resolve,
     RunRules,
     StartTool,
     State,
     Submit,
     ToolDone,
+    Yield,
     start,
     step,
 )
+from agentkit_loop.kernel._open_approvals import find_approval, is_open, next_approval
 from agentkit_loop.kernel._step import step_all
 from support.counted_lines import counting
 
@@ -150,3 +165,80 @@ def test_a_state_is_the_same_however_often_and_in_which_copy_it_is_stepped() -> 
 
     assert once == again == of_copies[0] == of_copies[1]
     assert step_all(once[0], others, 0) == step_all(again[0], others, 0)
+
+
+def asked(state: State, *, same: bool) -> list[Input]:
+    effects = [each for each in state.out.values() if isinstance(each, Preflight)]
+    inputs: list[Input] = []
+    for effect in effects:
+        approval_id = ApprovalId("a" if same else f"a:{effect.call.id}")
+        request = ApprovalRequest(id=approval_id, call=effect.call, kind="send", summary="Send it.")
+        inputs.append(PreflightAsked(effect.id, requests=(request,)))
+    return inputs
+
+
+@pytest.mark.parametrize("config", [LoopConfig(), LoopConfig(max_parallel=2)], ids=["all", "two"])
+@pytest.mark.parametrize("named", [False, True], ids=["first", "named"])
+@pytest.mark.parametrize(
+    ("same", "decision"),
+    [
+        (False, ApprovalDecision(approve=True)),
+        (True, ApprovalDecision(approve=True)),
+        (False, ApprovalDecision(approve=True, scope=GrantScope.SESSION)),
+        (False, ApprovalDecision(approve=True, input={"a": 1})),
+        (False, ApprovalDecision(approve=False)),
+    ],
+    ids=["others", "same", "for the session", "with arguments", "denied"],
+)
+def test_vs07_approvals_that_are_asked_together_and_answered_one_by_one_are_work_in_proportion(
+    same: bool, decision: ApprovalDecision, named: bool, config: LoopConfig
+) -> None:
+    def work(count: int) -> int:
+        state, lines = called(count, config), Counter[str]()
+        with counting(lines):
+            state, _ = step_all(state, asked(state, same=same), 0)
+        for request in state.pending_approvals:
+            with counting(lines):
+                call_id = request.call.id if named else None
+                state, _ = step(state, Resolve(request.id, decision, call_id), 0)
+                assert find_approval(state, request.id, request.call.id) is None
+                next_approval(state)
+        assert not state.pending_approvals
+        return lines.total()
+
+    assert work(MANY // 2) < MOST_GROWTH * work(FEW // 2)
+
+
+def test_what_is_pending_is_shown_once_for_all_calls_that_ask_together() -> None:
+    state, effects = step_all(called(3, LoopConfig()), asked(called(3, LoopConfig()), same=True), 0)
+
+    (status,) = (each.status for each in effects if isinstance(each, Yield))
+    assert isinstance(status, WaitingForApproval)
+    assert status.requests == state.pending_approvals
+    assert [request.call.id for request in status.requests] == ["c0", "c1", "c2"]
+
+
+@given(asking=st.permutations(range(4)), answering=st.permutations(range(4)), same=st.booleans())
+def test_approvals_are_found_in_the_order_of_calls_whatever_the_order_of_asking(
+    asking: list[int], answering: list[int], same: bool
+) -> None:
+    state = called(4, LoopConfig())
+    questions = asked(state, same=same)
+    for at in asking:
+        state, _ = step(state, questions[at], 0)
+    for at in answering:
+        first, *_ = pending = state.pending_approvals
+        assert next_approval(state) == first
+        assert find_approval(state, first.id) == first
+        assert [each.call.id for each in pending] == sorted(each.call.id for each in pending)
+        assert all(is_open(state, each) for each in pending)
+        ask = next(each for each in pending if each.call.id == f"c{at}")
+        once, effects = step(state, Resolve(ask.id, ApprovalDecision(approve=True), ask.call.id), 0)
+        assert not is_open(once, ask)
+        shown = [each.status for each in effects if isinstance(each, Yield)]
+        left = tuple(each for each in pending if each is not ask)
+        assert once.pending_approvals == left
+        assert [each.requests for each in shown if isinstance(each, WaitingForApproval)] == [
+            left
+        ] * bool(left)
+        state = once

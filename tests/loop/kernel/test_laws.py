@@ -10,8 +10,9 @@ from functools import cache
 
 import pytest
 
-from agentkit_loop import decode_state, encode_state
-from agentkit_loop.kernel import Cancel, Close, Effect, Emit, Phase, step
+from agentkit_core import ApprovalRequest
+from agentkit_loop import WaitingForApproval, decode_state, encode_state
+from agentkit_loop.kernel import Cancel, Close, Effect, Emit, Phase, Yield, step
 from agentkit_loop.kernel._step import step_all
 from agentkit_loop.testing import WalkStep, walk
 from agentkit_loop.testing._walks import is_settled
@@ -158,4 +159,20 @@ def check_together(seed: int, length: int) -> None:
             state, more = step(state, each, now)
             effects += more
 
-        assert together == (state, effects), f"walk({seed}, length={LENGTH}), from step {first}"
+        at = f"walk({seed}, length={LENGTH}), from step {first}"
+        after, told = together
+        assert (after, without_approvals(told)) == (state, without_approvals(effects)), at
+        # Of these statuses only the last one reaches the host: it shows what is pending then.
+        shown = [requests for each in told if (requests := shown_by(each)) is not None]
+        assert shown in ([after.pending_approvals], []), at
+        are_shown = len(without_approvals(effects)) < len(effects)
+        assert shown or not (after.pending_approvals and are_shown), at
+
+
+def shown_by(effect: Effect) -> tuple[ApprovalRequest, ...] | None:
+    status = effect.status if isinstance(effect, Yield) else None
+    return status.requests if isinstance(status, WaitingForApproval) else None
+
+
+def without_approvals(effects: tuple[Effect, ...]) -> list[Effect]:
+    return [effect for effect in effects if shown_by(effect) is None]

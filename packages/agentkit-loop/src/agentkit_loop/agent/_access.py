@@ -13,6 +13,7 @@ from agentkit_loop._errors import NothingToContinue, SessionClosed, TurnRunning,
 from agentkit_loop.agent._prompt import Prompt, items_of
 from agentkit_loop.events import Envelope
 from agentkit_loop.kernel._inputs import Continue, Input, Resolve, Submit
+from agentkit_loop.kernel._open_approvals import find_approval
 from agentkit_loop.kernel._status import ApprovalDecision
 from agentkit_loop.kernel._table import Phase
 from agentkit_loop.kernel._turns import wants_answer
@@ -181,7 +182,12 @@ class SessionAccess:
             UnknownApproval: No call waits for it.
             SessionClosed: The session is over.
         """
-        for request in self._engine.state.pending_approvals:
-            if request.id == approval_id and call_id in (None, request.call.id):
-                return self.post(Resolve(approval_id, decision, call_id))
-        raise UnknownApproval(approval_id)
+        engine = self._engine
+
+        def require_known() -> None:
+            if find_approval(engine.state, approval_id, call_id) is None:
+                raise UnknownApproval(approval_id)
+
+        is_over = engine.is_over or engine.state.phase is Phase.CLOSED
+        require_known() if is_over else engine.runner.call(require_known)
+        self.post(Resolve(approval_id, decision, call_id))

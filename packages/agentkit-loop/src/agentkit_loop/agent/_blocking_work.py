@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, assert_never
 
 from agentkit_core import ApprovalRequest
@@ -21,6 +22,7 @@ from agentkit_loop.agent._host_loop import (
 )
 from agentkit_loop.agent._on_approval import OnApproval, decide_approval_blocking
 from agentkit_loop.kernel._inputs import Resolve
+from agentkit_loop.kernel._open_approvals import is_open
 from agentkit_loop.kernel._status import Finished, WaitingForApproval
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
@@ -95,11 +97,19 @@ class BlockingWork:
     def _ask_host(self, requests: tuple[ApprovalRequest, ...]) -> None:
         engine = self._driver.engine
         # An earlier denial may have withdrawn it: one is enough for a call.
-        open_requests = engine.state.pending_approvals
-        request = next((other for other in requests if other in open_requests), None)
+        request = self._first_open(requests)
         if self._on_approval is not None and request is not None:
             decision = decide_approval_blocking(
                 self._on_approval, engine.hooks.hooks.report, request
             )
-            if request in engine.state.pending_approvals:
+            if self._first_open((request,)) is not None:
                 self._access.post(Resolve(request.id, decision, request.call.id))
+
+    def _first_open(self, requests: tuple[ApprovalRequest, ...]) -> ApprovalRequest | None:
+        engine, found = self._driver.engine, list[ApprovalRequest]()
+
+        def find() -> None:
+            found.extend(islice((each for each in requests if is_open(engine.state, each)), 1))
+
+        engine.runner.call(find)  # another thread may answer meanwhile
+        return found[0] if found else None

@@ -26,6 +26,7 @@ from agentkit_loop.agent._on_approval import OnApproval, decide_approval
 from agentkit_loop.agent._prompt import Prompt
 from agentkit_loop.events import Envelope, Event
 from agentkit_loop.kernel._inputs import Resolve
+from agentkit_loop.kernel._open_approvals import is_open
 from agentkit_loop.kernel._status import Finished, WaitingForApproval
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
@@ -119,11 +120,11 @@ class SessionWork:
         self._driver.engine.hooks.hooks.report(error, where)
 
     async def _ask_host(self, requests: tuple[ApprovalRequest, ...]) -> None:
-        driver, state = self._driver, self._driver.engine.state
+        driver, engine = self._driver, self._driver.engine
         if driver.asks_while_running:
             return await driver.ask()
         # An earlier denial may have withdrawn it: one is enough for a call.
-        request = next((other for other in requests if other in state.pending_approvals), None)
+        request = next((other for other in requests if is_open(engine.state, other)), None)
         if self._on_approval is None or request is None:
             return
         try:
@@ -134,7 +135,7 @@ class SessionWork:
         except BaseException as error:
             await driver.give_up(error)
             raise
-        if decision is not None and request in driver.engine.state.pending_approvals:
+        if decision is not None and is_open(engine.state, request):
             self._access.post(Resolve(request.id, decision, request.call.id))
 
 

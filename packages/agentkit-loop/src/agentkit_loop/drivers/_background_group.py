@@ -10,7 +10,8 @@ import anyio
 
 from agentkit_core import ToolCallId
 from agentkit_loop.drivers._free_tasks import FreeTasks
-from agentkit_loop.kernel._effects import AnsweredEffect, EffectId, StartTimer, StartTool
+from agentkit_loop.drivers._pending_effects import PendingEffects
+from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._state import State
 
 
@@ -50,19 +51,18 @@ class BackgroundGroup:
         """Cancel all tasks and wait until they have ended, even if the host is cancelled."""
         await self._tasks.stop()
 
-    def take(self, pending: list[AnsweredEffect]) -> list[StartTool | StartTimer]:
+    def take(self, pending: PendingEffects) -> list[StartTool | StartTimer]:
         """Remove from pending effects those that run in this group, and return them in order.
 
         They are the calls that may go on in the background, and the timers of such calls.
         """
-        if not pending:
+        is_concerned = pending.has_detaching or (pending.has_timers and self._calls)
+        pending.has_detaching = pending.has_timers = False
+        if not is_concerned:
             return []
         calls = {each.call.id for each in pending if type(each) is StartTool and each.detaches}
-        if not calls and not self._calls:
-            return []
         calls.update(self._calls.values())
         background: list[StartTool | StartTimer] = []
-        others: list[AnsweredEffect] = []
         for effect in pending:
             if isinstance(effect, StartTool) and effect.detaches:
                 self._calls[effect.id] = effect.call.id
@@ -70,9 +70,8 @@ class BackgroundGroup:
             elif isinstance(effect, StartTimer) and effect.call_id in calls:
                 self._calls[effect.id] = effect.call_id
                 background.append(effect)
-            else:
-                others.append(effect)
-        pending[:] = others
+        for effect in background:
+            pending.discard(effect.id)
         return background
 
     def discard(self, effect_id: EffectId) -> None:

@@ -45,8 +45,7 @@ def recover(engine: Engine, effects: Iterable[AnsweredEffect]) -> None:
             engine.post(interrupted_answer(effect))
         else:
             put_back.append(effect)
-    waiting = {effect.id for effect in engine.pending}
-    engine.pending[:0] = [effect for effect in put_back if effect.id not in waiting]
+    engine.pending.put_back(put_back)
 
 
 class BegunEffects:
@@ -64,7 +63,7 @@ class BegunEffects:
 
     def take_next(self) -> AnsweredEffect:
         """Remove and return the next effect that waits."""
-        effect = self._engine.pending.pop(0)
+        effect = self._engine.pending.take_first()
         self._begun[effect.id] = effect
         return effect
 

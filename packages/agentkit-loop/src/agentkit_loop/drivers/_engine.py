@@ -16,6 +16,7 @@ from agentkit_core import ModelResponse, TurnId
 from agentkit_loop.drivers._hook_runner import HookRunner
 from agentkit_loop.drivers._host_queue import HostQueue
 from agentkit_loop.drivers._instant_answers import instant_answer
+from agentkit_loop.drivers._pending_effects import PendingEffects
 from agentkit_loop.drivers._runner import EffectRunner
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.drivers._tool_runs import ToolRuns
@@ -78,7 +79,7 @@ class Engine:
     runner: EffectRunner
 
     def __init__(self, setup: EngineSetup, *, has_store: bool) -> None:
-        self.pending: list[AnsweredEffect] = []
+        self.pending = PendingEffects()
         self.executor = setup.executor
         self.events = setup.events
         self.hooks = HookRunner(setup.hooks, setup.mutators, setup.instructions)
@@ -96,7 +97,6 @@ class Engine:
         self.jitter = setup.jitter
         self._inbox: list[Input] = []
         self._is_stepping = False
-        self._has_aborted = False
         self._interrupted: list[Effect] = []
         """Effects that an exception, such as a Ctrl-C, kept from being carried out."""
 
@@ -142,6 +142,10 @@ class Engine:
         if not self._is_stepping:
             self._step_through()
             self.runner.after_step()
+
+    def hold(self, answer: Input) -> None:
+        """Take an answer that is stepped just before the next input, whatever that is."""
+        self._inbox.append(answer)
 
     def post(self, kernel_input: Input) -> None:
         """Feed an input from outside the work; callable from any thread."""
@@ -194,16 +198,16 @@ class Engine:
         """Run again what had not begun before a crash; report everything else as lost."""
         for effect in list(self.state.out.values()):
             if isinstance(effect, StartTool) and not effect.started:
-                self.pending.append(effect)
+                self.pending.add(effect)
             else:
                 self._inbox.append(EffectLost(effect.id))
 
     # steps
 
-    def _step_through(self) -> None:
+    def _step_through(self, effects: Iterable[Effect] = ()) -> None:
         self._is_stepping = True
         try:
-            self._carry_out(())
+            self._carry_out(effects)
             self._run_steps()
         finally:
             self._is_stepping = False
@@ -227,9 +231,6 @@ class Engine:
             for effect in effects:
                 if isinstance(effect, (Prepare, CallModel, Preflight)):
                     _answer_at_once(self, effect)
-        if self._has_aborted:
-            self._has_aborted, out = False, self.state.out
-            self.pending[:] = [effect for effect in self.pending if effect.id in out]
 
     def _carry_out(self, effects: Iterable[Effect]) -> None:
         """Carry out effects in order; those that take time are left in `pending`.
@@ -251,7 +252,7 @@ class Engine:
             case Emit():
                 self.events.dispatch(effect.event, effect.turn_id, effect.number or None)
             case StartTool() | StartTimer() | RunMutators() | CheckFinish():
-                self.pending.append(effect)
+                self.pending.add(effect)
             case Persist():
                 pass  # the transcript is part of the state, which is saved
             case Yield():
@@ -260,26 +261,19 @@ class Engine:
                 _abort(self, effect)
             case Prepare() | Preflight():
                 if not _answer_at_once(self, effect):
-                    self.pending.append(effect)
+                    self.pending.add(effect)
             case CallModel():
                 _answer_at_once(self, effect)
-                self.pending.append(effect)
+                self.pending.add(effect)
             case _:
                 assert_never(effect)
 
     def carry_out_saved(self, effects: Iterable[Effect]) -> None:
         """Carry out the effects of a save, except those that were aborted meanwhile."""
-        self._is_stepping = True
-        try:
-            out = self.state.out
-            self._carry_out(
-                effect
-                for effect in effects
-                if not isinstance(effect, AnsweredEffect) or effect.id in out
-            )
-            self._run_steps()
-        finally:
-            self._is_stepping = False
+        out = self.state.out
+        self._step_through(
+            [each for each in effects if not isinstance(each, AnsweredEffect) or each.id in out]
+        )
 
     def fail_save(self, error: Exception) -> None:
         """Stop everything: what was decided could not be saved."""
@@ -336,7 +330,7 @@ class Engine:
 def _abort(engine: Engine, effect: Abort) -> None:
     engine.tools.abort(effect.id)
     engine.runner.stop(effect.id)
-    engine._has_aborted = True
+    engine.pending.discard(effect.id)
 
 
 def _answer_at_once(engine: Engine, effect: Prepare | CallModel | Preflight) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from agentkit_core.provider import ModelEvent
@@ -17,6 +18,12 @@ from agentkit_loop.drivers._effect_results import (
 )
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._model_reading import ModelReading
+from agentkit_loop.drivers._quick_calls import (
+    feed_held_answers,
+    is_started,
+    next_is_quick,
+    start_quick_calls,
+)
 from agentkit_loop.drivers._responses import end_of_response, take_batch
 from agentkit_loop.drivers._save_steps import begin_save, end_save, resolve_doubt
 from agentkit_loop.kernel._effects import (
@@ -126,7 +133,12 @@ class InlineRunner:
         """Perform the next effect, or read the response on, and feed the answer."""
         self.flush()
         with inside(self._engine.depth):
-            answer = self._perform_next() if self.reading is None else self._read(self.reading)
+            if self.reading is not None:
+                answer = self._read(self.reading)
+            elif next_is_quick(self._engine):
+                return self._perform_quick_calls()
+            else:
+                answer = self._perform_next()
         if answer is not None:
             self._engine.post(answer)
 
@@ -182,13 +194,26 @@ class InlineRunner:
     def _perform_next(self) -> Input | None:
         engine = self._engine
         with self._lock:
-            effect = engine.pending.pop(0) if engine.pending else None
+            effect = engine.pending.take_first() if engine.pending else None
         if effect is None or not engine.is_wanted(effect.id):
             return None  # aborted from another thread
         self._performing = effect
         answer = _PERFORM[type(effect)](self, effect)
         self._performing = None
         return answer if engine.is_wanted(effect.id) else None
+
+    def _perform_quick_calls(self) -> None:
+        """Perform the calls that never wait, and feed their answers together."""
+        engine = self._engine
+        if engine.has_store:
+            self.call(partial(start_quick_calls, engine))
+        try:
+            while next_is_quick(engine):
+                answer = self._perform_next()
+                if answer is not None:
+                    self.call(partial(engine.hold, answer))
+        finally:  # those before one that raised have their results
+            self.call(partial(feed_held_answers, engine))
 
     def _run_hooks(self, effect: RunMutators | Prepare | CheckFinish) -> Input:
         engine = self._engine
@@ -227,7 +252,7 @@ class InlineRunner:
 
     def _run_tool(self, effect: StartTool) -> Input | None:
         engine = self._engine
-        if engine.has_store:
+        if engine.has_store and not is_started(engine, effect):
             engine.post(ToolStarted(effect.id))
             if not engine.is_wanted(effect.id):
                 return None

@@ -9,6 +9,7 @@ import anyio
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop.drivers._engine import Engine
+from agentkit_loop.kernel._open_approvals import is_open
 
 T = TypeVar("T")
 
@@ -46,6 +47,5 @@ class OpenApproval:
         if self._waiting is not None:
             request, scope = self._waiting
             engine = self._engine
-            is_open = request in engine.state.pending_approvals
-            if engine.is_over or engine.save_error is not None or not is_open:
+            if engine.is_over or engine.save_error or not is_open(engine.state, request):
                 scope.cancel()

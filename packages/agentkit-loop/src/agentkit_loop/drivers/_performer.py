@@ -23,6 +23,7 @@ from agentkit_loop.drivers._effect_results import (
 )
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._model_reading import ModelReading
+from agentkit_loop.drivers._quick_calls import is_started
 from agentkit_loop.drivers._responses import end_of_response, take_batch
 from agentkit_loop.drivers._saver import Saver, close_deadline
 from agentkit_loop.drivers._tool_threads import run_in_tool_thread
@@ -251,7 +252,7 @@ class Performer:
             )
 
         try:
-            if engine.has_store:
+            if engine.has_store and not is_started(engine, effect):
                 engine.feed(ToolStarted(effect.id))
                 await self._saver.flush()
                 if not engine.is_wanted(effect.id):

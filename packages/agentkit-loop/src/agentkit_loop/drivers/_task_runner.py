@@ -25,11 +25,17 @@ from agentkit_loop.drivers._effect_results import interrupted_answer
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._open_approval import OpenApproval
 from agentkit_loop.drivers._performer import Performer, Reading
+from agentkit_loop.drivers._quick_calls import (
+    feed_held_answers,
+    next_is_quick,
+    start_quick_calls,
+)
 from agentkit_loop.drivers._saver import Saver
 from agentkit_loop.drivers._turn_tasks import TurnTasks
 from agentkit_loop.drivers._wakeup import Wakeup
 from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool
 from agentkit_loop.kernel._inputs import Input, Resolve
+from agentkit_loop.kernel._open_approvals import is_open, next_approval
 from agentkit_loop.kernel._status import ApprovalDecision
 
 AskHost = Callable[[ApprovalRequest], Awaitable[ApprovalDecision]]
@@ -151,8 +157,8 @@ class TaskRunner:
         else:
             self._context = copy_context()
             self._start_background()
-            if self._next_is_inline:
-                return await self._perform_inline()
+            if next_is_quick(engine):
+                return await self._perform_quick_calls()
             if self._needs_tasks:
                 return await self._tasks.work(self._start_pending)
             if engine.pending:
@@ -191,25 +197,21 @@ class TaskRunner:
 
     # one effect
 
-    @property
-    def _next_is_inline(self) -> bool:
-        """Whether the next effect is a call that never waits: a group would cost more than it."""
-        effect = self._engine.pending[0] if self._engine.pending else None
-        return isinstance(effect, StartTool) and self._engine.executor.is_quick(effect.call.name)
-
-    async def _perform_inline(self) -> None:
-        """Perform the calls that never wait, and feed all of their answers together."""
-        answers: list[Input] = []
+    async def _perform_quick_calls(self) -> None:
+        """Perform the calls that never wait: in tasks they would cost more."""
+        engine = self._engine
+        if engine.has_store:
+            start_quick_calls(engine)
+            await self._saver.flush()
         try:
-            while self._next_is_inline:
+            while next_is_quick(engine):
                 answer = await self._performer.perform(self.begun.take_next())
                 if answer is not None:
-                    answers.append(answer)
+                    engine.hold(answer)
         finally:  # those before one that raised have their results
-            if answers and self._engine.save_error is None:
-                self._engine.feed(*answers)
+            feed_held_answers(engine)
             self.begun.end_answered()
-        if self._engine.outbox:
+        if engine.outbox:
             await self._saver.flush()
 
     async def _perform_next(self) -> None:
@@ -234,8 +236,8 @@ class TaskRunner:
             return bool(engine.pending)
         # A call that is approved meanwhile runs beside this one; and a host that wants the events
         # gets those of a tool while it runs.
-        is_tool = isinstance(engine.pending[0], StartTool)
-        return bool(engine.state.pending_approvals) or (engine.stops_after_read and is_tool)
+        is_tool = isinstance(engine.pending.first, StartTool)
+        return (engine.stops_after_read and is_tool) or next_approval(engine.state) is not None
 
     def _start_pending(self) -> None:
         self._start_background()
@@ -246,8 +248,8 @@ class TaskRunner:
             self._tasks.perform(self.begun.take_next(), self._context.copy())
         if (
             self.ask_host is not None
-            and self._engine.state.pending_approvals
             and not self._is_asking
+            and next_approval(self._engine.state) is not None
         ):
             self._is_asking = True
             self._tasks.working += 1
@@ -292,13 +294,12 @@ class TaskRunner:
         engine = self._engine
         try:
             with scope:
-                while requests := engine.state.pending_approvals:
+                while request := next_approval(engine.state):
                     if engine.is_over or engine.save_error or self._tasks.is_stopping:
                         break
-                    request = requests[0]
                     decision = await self.open_approval.wait(request, ask_host(request))
                     await self._performer.cancellation.raise_if_requested()
-                    if decision is not None and request in engine.state.pending_approvals:
+                    if decision is not None and is_open(engine.state, request):
                         engine.feed(Resolve(request.id, decision, request.call.id))
                     if engine.outbox:
                         await self._saver.flush()

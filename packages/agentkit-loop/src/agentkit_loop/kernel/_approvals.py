@@ -7,6 +7,7 @@ runs.
 from __future__ import annotations
 
 import math
+from itertools import filterfalse
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from agentkit_loop.events import ApprovalOutcome, ApprovalRequired, ApprovalReso
 from agentkit_loop.kernel._call_state import CallState, CallStatus
 from agentkit_loop.kernel._canned_results import TOO_LATE_TO_ASK, TOO_MANY_ASKS
 from agentkit_loop.kernel._draft import Draft
-from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool, TimerKind
+from agentkit_loop.kernel._effects import EffectId, StartTimer, StartTool, TimerKind, Yield
 from agentkit_loop.kernel._inputs import ToolAsked
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope, WaitingForApproval
 from agentkit_loop.kernel._tool_run import Resumption
@@ -26,9 +27,9 @@ LOST_KIND = "tool.lost"
 
 def approvals_of(draft: Draft, call: CallState) -> tuple[ApprovalId, ...]:
     """List what is approved for a call, by itself or for the whole session."""
-    if not draft.grants:
-        return call.granted
-    return call.granted + tuple(grant for grant in draft.grants if grant not in call.granted)
+    if not draft.grants or not call.granted:
+        return call.granted or draft.grants
+    return (*call.granted, *filterfalse(call.granted.__contains__, draft.grants))
 
 
 def reason_not_to_ask(draft: Draft, call: CallState) -> str | None:
@@ -114,19 +115,32 @@ def suspend(
 
 
 def yield_approvals(draft: Draft) -> bool:
-    """Show the host all pending approvals.
+    """Show the host all pending approvals: those that are pending at the end of the step.
 
     Returns:
-        Whether there are any.
+        Whether there are any now.
     """
-    in_background = {call.id: call.pending_approvals for call in draft.background.values()}
-    in_round = (call.pending_approvals for call in draft.round.calls)
-    requests = (*in_background.values(), *in_round)
-    pending = tuple(request for of_call in requests for request in of_call)
-    if pending:
-        waiting = tuple(call_id for call_id, of_call in in_background.items() if of_call)
-        draft.yield_status(WaitingForApproval(pending, waiting))
-    return bool(pending)
+    asks = bool(draft.round.requests)
+    asks = asks or any(call.pending_approvals for call in draft.background.values())
+    if asks:
+        draft.approvals_shown_at = len(draft.effects)
+    return asks
+
+
+def insert_approvals(draft: Draft) -> None:
+    """Insert the status that shows the host all pending approvals, where it was last asked for.
+
+    One is enough for all inputs of a step, because a newer one replaces it.
+    """
+    if draft.approvals_shown_at is None:
+        return
+    background = [call for call in draft.background.values() if call.pending_approvals]
+    requests = [request for call in background for request in call.pending_approvals]
+    if draft.round.requests:
+        requests += draft.round.requests.listed()
+    if requests:
+        status = WaitingForApproval(tuple(requests), tuple(call.id for call in background))
+        draft.effects.insert(draft.approvals_shown_at, Yield(status))
 
 
 def resolve(

@@ -43,6 +43,8 @@ class Draft:
         current_turn: The running turn; None if none runs.
         event_count: How many events there have been.
         effect_count: How many effects with an answer there have been.
+        approvals_shown_at: Where among the effects the host is shown all pending approvals, once
+            what is pending at the end of the step is known; None if it is not.
 
     All other attributes are the fields of `State` that a step may change.
     """
@@ -84,6 +86,7 @@ class Draft:
         self.out = dict(state.out)
         self.effects: list[Effect] = []
         self._round: RoundDraft | None = None
+        self.approvals_shown_at: int | None = None
         self._owns_background = False
         self.answered: AnsweredEffect | None = None
 
@@ -212,7 +215,9 @@ class Draft:
 
     def add_tools(self, names: Iterable[str]) -> None:
         """Offer the model tools that a result added, from the next call on."""
-        self.added_tools += tuple(name for name in names if name not in self.added_tools)
+        known = self.added_tools
+        if new := tuple(name for name in names if name not in known):
+            self.added_tools = known + new
 
     # background calls
 

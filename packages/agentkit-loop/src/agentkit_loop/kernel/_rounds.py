@@ -7,8 +7,6 @@ goes on in the background leaves a placeholder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
@@ -96,15 +94,10 @@ def advance_round(draft: Draft) -> Phase:
     if draft.config.execution is Execution.SEQUENTIAL:
         return _advance_first(draft)
     while calls.done < len(calls):
-        if calls.new:
-            for call in calls.open_calls():
-                if call.status is CallStatus.NEW:
-                    _start_preflight(draft, call)
-            return Phase.ROUND
+        while (call := calls.next_new()) is not None:
+            _start_preflight(draft, call)
         # No tool of a round starts before all of its calls are checked.
-        if calls.checking or not calls.ready:
-            return Phase.ROUND
-        if not _start_ready(draft, calls.open_calls()):
+        if calls.checking or not _start_ready(draft):
             return Phase.ROUND
         # A call that went to the background at once has made room for another one.
     return _close_round(draft)
@@ -115,38 +108,29 @@ def _advance_first(draft: Draft) -> Phase:
     for call in draft.round.open_calls():
         if call.status is CallStatus.NEW:
             _start_preflight(draft, call)
-        if call.status is CallStatus.READY and _start_ready(draft, (call,)):
-            continue  # it went to the background at once
-        if call.status is not CallStatus.DONE:
+        is_next = call.status is CallStatus.READY and _has_room(draft, call)
+        if not is_next or not _start(draft, call):
             return Phase.ROUND
+        # It went to the background at once.
     return _close_round(draft)
 
 
-def _start_ready(draft: Draft, window: Iterable[CallState]) -> bool:
+def _start_ready(draft: Draft) -> bool:
     """Start the calls that may run now; return whether one went to the background at once."""
-    calls = draft.round
-    running, alone, detached = calls.running, False, False
-    room = (draft.config.max_parallel or len(calls)) - running
-    if room <= 0:
-        return False
-    if running:
-        those = (call for call in calls.open_calls() if call.status is CallStatus.RUNNING)
-        alone = any(call.rules.exclusive for call in islice(those, running))
-    for call in window:
-        if call.status is not CallStatus.READY:
-            continue
-        if alone or room <= 0 or (call.rules.exclusive and running):
-            # Nothing overtakes a call that waits to run alone: it would wait forever.
-            break
-        started = _start(draft, call)
-        if call.rules.detach_after_s is not None and call.rules.detach_after_s <= 0:
-            detach(draft, started)
-            detached = True
-            continue
-        running += 1
-        room -= 1
-        alone = call.rules.exclusive
+    detached = False
+    while (call := draft.round.next_ready()) is not None and _has_room(draft, call):
+        # Nothing overtakes a call that waits to run alone: it would wait forever.
+        detached |= _start(draft, call)
     return detached
+
+
+def _has_room(draft: Draft, call: CallState) -> bool:
+    """Whether a call may run beside those that run now."""
+    calls = draft.round
+    most = draft.config.max_parallel
+    if calls.exclusive or (calls.running and call.rules.exclusive):
+        return False
+    return most is None or calls.running < most
 
 
 def _start_preflight(draft: Draft, call: CallState) -> None:
@@ -156,7 +140,8 @@ def _start_preflight(draft: Draft, call: CallState) -> None:
     put_call(draft, replace(call, status=CallStatus.PREFLIGHT, effect_id=effect_id))
 
 
-def _start(draft: Draft, call: CallState) -> CallState:
+def _start(draft: Draft, call: CallState) -> bool:
+    """Start a call; return whether it went to the background at once."""
     is_first_run = not call.started
     call = start_tool(draft, call, detaches=call.rules.detach_after_s is not None)
     if is_first_run:
@@ -168,7 +153,10 @@ def _start(draft: Draft, call: CallState) -> CallState:
         detach_id=start_timer(draft, call, TimerKind.DETACH, call.rules.detach_after_s or None),
     )
     put_call(draft, call)
-    return call
+    if call.rules.detach_after_s is None or call.rules.detach_after_s > 0:
+        return False
+    detach(draft, call)
+    return True
 
 
 def set_call(draft: Draft, call_id: ToolCallId, **changes: Any) -> CallState:
@@ -248,7 +236,10 @@ def _close_call(draft: Draft, call: CallState, result: ToolResult) -> None:
 
 def skip_unstarted(draft: Draft) -> None:
     """Give each call that does not run a result: the user has said something new."""
-    for call in draft.round.calls:
+    calls = draft.round
+    if calls.running + calls.done == len(calls):
+        return
+    for call in calls.calls:
         if call.status not in _NOT_RUNNING:
             continue
         if call.started:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agentkit_core import Item, ModelOptions, SessionId, Transcript, UnansweredToolCall
 from agentkit_loop.events import RunStarted
+from agentkit_loop.kernel._approvals import insert_approvals
 from agentkit_loop.kernel._config import LoopConfig
 from agentkit_loop.kernel._draft import Draft, stamp
 from agentkit_loop.kernel._effects import (
@@ -218,7 +219,8 @@ def step_all(state: State, inputs: Iterable[Input], now: int) -> tuple[State, Ef
     """Take several inputs that have come together, in order.
 
     The next state and the effects are those of single steps, one for each input, but nothing is
-    made for what lies between: the answers to all calls of a round cost little more than one.
+    made for what lies between: the answers to all calls of a round cost little more than one. So
+    the host is shown the pending approvals once, as they are in the next state.
 
     Args:
         state: The session; it is not changed.
@@ -231,6 +233,7 @@ def step_all(state: State, inputs: Iterable[Input], now: int) -> tuple[State, Ef
     draft = Draft(state, now=now)
     for each in inputs:
         _take(draft, each)
+    insert_approvals(draft)
     return draft.freeze(), tuple(draft.effects)
 
 

@@ -12,6 +12,7 @@ from agentkit_loop.kernel._effects import Effect, Persist
 from agentkit_loop.kernel._state import State
 from agentkit_loop.persistence._records import LogEntry, Saved
 from agentkit_loop.persistence._snapshot import encode_head
+from agentkit_loop.persistence._stored_calls import StoredCalls
 
 
 class Save:
@@ -54,7 +55,7 @@ class Outbox:
         saves: The number of the last save; 0 if there is none.
     """
 
-    __slots__ = ("_is_due", "_sent", "_waiting", "saves")
+    __slots__ = ("_calls", "_is_due", "_sent", "_waiting", "saves")
 
     def __init__(self, saves: int) -> None:
         self.saves = saves
@@ -62,6 +63,7 @@ class Outbox:
         self._is_due = False
         """Whether what waits has to be saved by itself, and not only with what comes later."""
         self._sent: tuple[Save, bytes] | None = None
+        self._calls: StoredCalls | None = None
 
     def __bool__(self) -> bool:
         """Whether there is anything to save."""
@@ -96,7 +98,8 @@ class Outbox:
             The save, and the head to store.
         """
         save = self._waiting or Save()
-        head = encode_head(state, save.effects, seq)
+        self._calls = self._calls or StoredCalls()
+        head = encode_head(state, save.effects, seq, self._calls)
         self._waiting, self._sent = None, (save, head)
         self._is_due = False
         return save, head

@@ -24,7 +24,7 @@ from agentkit_loop.kernel._effects import Emit, Preflight, StartTool, Yield
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._status import WaitingForApproval
 
-_UNCHECKED: Final = (CallStatus.NEW, CallStatus.PREFLIGHT)
+_UNSEALED: Final = frozenset({CallStatus.NEW, CallStatus.PREFLIGHT, CallStatus.DONE})
 _LENGTH: Final = 32
 
 
@@ -35,13 +35,19 @@ def _call_decoder() -> msgspec.json.Decoder[CallState]:
 
 def with_seals(state: State) -> State:
     """Return a state with the seals of its calls, to be stored."""
-    # As it will be read: an integer in a field for numbers is read as a float, for example.
-    seals = {
-        call.id: _seal_of(_call_decoder().decode(to_json(call)))
-        for call in _calls(state)
-        if call.status not in _UNCHECKED
-    }
+    seals = {call.id: seal_of_json(to_json(call)) for call in _calls(state) if is_sealed(call)}
     return replace(state, seals=seals) if seals else state
+
+
+def is_sealed(call: CallState) -> bool:
+    """Whether a call is stored with a seal: it was checked, and has no result."""
+    return call.status not in _UNSEALED
+
+
+def seal_of_json(call: bytes | msgspec.Raw) -> str:
+    """Return the seal of a call, given as the JSON that is stored."""
+    # As it will be read: an integer in a field for numbers is read as a float, for example.
+    return _seal_of(_call_decoder().decode(call))
 
 
 def without_seals(state: State) -> State:

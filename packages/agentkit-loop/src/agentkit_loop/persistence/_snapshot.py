@@ -39,6 +39,7 @@ from agentkit_loop.persistence._seals import (
     with_seals,
     without_seals,
 )
+from agentkit_loop.persistence._stored_calls import StoredCalls
 from agentkit_loop.persistence._upgrades import upgrade
 from agentkit_loop.persistence._validate import find_contradiction
 
@@ -76,17 +77,37 @@ def decode_state(data: bytes) -> State:
     return _require_consistent(state)
 
 
-def encode_head(state: State, effects: Iterable[Effect], seq: int) -> bytes:
+def encode_head(
+    state: State, effects: Iterable[Effect], seq: int, calls: StoredCalls | None = None
+) -> bytes:
     """Write what a store keeps of steps beside its log.
 
     Args:
         state: The state after the steps.
         effects: What the steps ask for.
         seq: The number of the last envelope before those that they report.
+        calls: What earlier saves of the session have written of its calls; None for a single one.
     """
-    reports = tuple(effect for effect in effects if isinstance(effect, (Emit, Yield)))
-    bare = replace(with_seals(state), transcript=(), retired_calls=frozenset())
-    return to_json(Head(state=bare, reports=reports, seq=seq))
+    reports = _reports(effects)
+    bare = replace(state, transcript=(), retired_calls=frozenset())
+    with_json, told = (calls or StoredCalls()).put_in(bare, reports)
+    try:
+        return to_json(Head(state=with_json, reports=told, seq=seq))
+    except TypeError:  # a lone surrogate cannot be mended beside what is JSON already
+        return to_json(Head(state=with_seals(bare), reports=reports, seq=seq))
+
+
+def _reports(effects: Iterable[Effect]) -> tuple[Report, ...]:
+    """Return what is reported, without statuses that a later one replaces before the host asks."""
+    reports: list[Report] = []
+    status_follows = False
+    for effect in reversed([each for each in effects if isinstance(each, (Emit, Yield))]):
+        if isinstance(effect, Yield):
+            if status_follows and not isinstance(effect.status, Finished):
+                continue
+            status_follows = True
+        reports.append(effect)
+    return tuple(reversed(reports))
 
 
 def decode_head(saved: Saved, session_id: SessionId | None = None) -> Head:

@@ -79,7 +79,7 @@ def on_timer_fired(draft: Draft, answer: TimerFired) -> Phase:
 
 def on_resolve(draft: Draft, command: Resolve) -> Phase:
     """Take a decision on a background call; the request of any other call is not known here."""
-    pending = find_pending(tuple(draft.background.values()), command)
+    pending = _find_pending(draft, command)
     if pending is None:
         draft.diagnose(f"no call waits for approval {command.approval_id!r}")
         return draft.phase
@@ -106,11 +106,8 @@ def on_cancel_call(draft: Draft, command: CancelCall) -> Phase:
     return background.cancel_call(draft, call)
 
 
-def find_pending(
-    calls: tuple[CallState, ...], command: Resolve
-) -> tuple[CallState, ApprovalRequest] | None:
-    """Find the pending approval that the host has decided, among those of some calls."""
-    for call in calls:
+def _find_pending(draft: Draft, command: Resolve) -> tuple[CallState, ApprovalRequest] | None:
+    for call in draft.background.values():
         if command.call_id in (None, call.id):
             for request in call.pending_approvals:
                 if request.id == command.approval_id:
@@ -122,13 +119,14 @@ def grant_to_others(draft: Draft, command: Resolve) -> None:
     """Grant what was approved for the whole session to all other calls that wait for the same."""
     # Approving a call with other arguments does not approve the arguments of the other calls:
     # then neither the request nor its kind is granted.
-    if command.decision.scope is GrantScope.ONCE:
+    scope = command.decision.scope
+    if scope is GrantScope.ONCE:
         return
     for call in list(draft.background.values()):
         granted = grant(draft, call)
         if granted is not call:
             background.resume_call(draft, granted)
-    for call in draft.round.calls:
+    for call in draft.round.asking(command.approval_id if scope is GrantScope.SESSION else None):
         granted = grant(draft, call)
         if granted is not call:
             put_call(draft, granted)

@@ -129,11 +129,11 @@ def _is_endless(seconds: float | None) -> bool:
 
 def on_resolve(draft: Draft, command: Resolve) -> Phase:
     """Take a decision on a call; after the last one it may run, or has its result."""
-    pending = background_calls.find_pending(draft.round.calls, command)
-    if pending is None:
+    request = draft.round.find_request(command.approval_id, command.call_id)
+    if request is None:
         phase = background_calls.on_resolve(draft, command)
         return advance_round(draft) if phase is Phase.ROUND else phase
-    call, request = pending
+    call = find_call(draft, request.call.id)
     decision = command.decision
     call = resolve(draft, call, request, decision)
     put_call(draft, call)
