@@ -1,6 +1,7 @@
 """Telling: in order, to everyone, whatever a reporter does."""
 
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from agentkit_loop.events import (
     TurnStarted,
 )
 from agentkit_loop.testing import ManualClock, ScriptedModel
+from support.counted_lines import counting
 
 EVENTS: tuple[Event, ...] = (RunStarted(), TurnStarted(), RunFinished())
 
@@ -193,3 +195,25 @@ def test_o02_that_a_session_is_left_is_told_once_if_anything_was() -> None:
     dispatcher.leave(None, is_closed=False)
     dispatcher.leave(None, is_closed=False)
     assert told == [RunStarted(), RunSuspended()]
+
+
+def test_reporters_that_fail_cost_no_more_when_many_of_them_do() -> None:
+    def work(count: int) -> int:
+        class Failing:
+            def __eq__(self, other: object) -> bool:
+                raise AssertionError("reporters are known by identity")
+
+            __hash__ = None  # type: ignore[assignment]
+
+            def __call__(self, envelope: Envelope) -> None:
+                raise ValueError
+
+        dispatcher = EventDispatcher(SessionId("s"), lambda: 0, [Failing() for _ in range(count)])
+        lines = Counter[str]()
+        dispatcher.dispatch(RunStarted(), None)
+        with counting(lines):
+            dispatcher.dispatch(RunFinished(), None)
+        assert dispatcher.failures == 2 * count
+        return lines.total()
+
+    assert work(80) < 4.2 * work(20)

@@ -55,21 +55,6 @@ def callable_tools(request: ModelRequest, specs: Sequence[ToolSpec]) -> tuple[st
     return None if {spec.name for spec in specs} <= set(names) else names
 
 
-def _is_offered(name: str, state: State, executor: Executor) -> bool:
-    """Whether the request that a call answers let the model call this tool.
-
-    A hidden tool is not described, but may be called; of a tool that does not exist, the executor
-    tells the model.
-    """
-    if state.tools is None:
-        return True
-    if state.callable_tools is not None:
-        return name in state.callable_tools
-    if name in state.tools or any(spec.name == name for spec in hidden_specs(executor.source)):
-        return True
-    return executor.source.get(name) is None
-
-
 def _not_offered(effect: Preflight, state: State) -> PreflightRefused:
     names = (state.tools or {}) if state.callable_tools is None else state.callable_tools
     listed = ", ".join(list(names)[:_MAX_NAMES])
@@ -87,16 +72,18 @@ class CallChecks:
     the tool itself.
     """
 
-    __slots__ = ("_checked",)
+    __slots__ = ("_checked", "_hidden")
 
     def __init__(self) -> None:
         self._checked: dict[ToolCallId, Tool] = {}
+        self._hidden: tuple[tuple[ToolSpec, ...], frozenset[str]] = ((), frozenset())
+        """The hidden tools of the source, and their names."""
 
     async def check(
         self, effect: Preflight, call: ToolInvocation, state: State, executor: Executor
     ) -> Input:
         """Check a call on an event loop, and return the answer to its preflight."""
-        if not _is_offered(call.name, state, executor):
+        if not self._is_offered(call.name, state, executor):
             return _not_offered(effect, state)
         revision = self._remember(call, executor)
         verdict = await executor.preflight_async(call, granted=effect.granted)
@@ -106,7 +93,7 @@ class CallChecks:
         self, effect: Preflight, call: ToolInvocation, state: State, executor: Executor
     ) -> Input:
         """Check a call without an event loop, and return the answer to its preflight."""
-        if not _is_offered(call.name, state, executor):
+        if not self._is_offered(call.name, state, executor):
             return _not_offered(effect, state)
         revision = self._remember(call, executor)
         verdict = executor.preflight(call, granted=effect.granted)
@@ -122,6 +109,23 @@ class CallChecks:
     def forget(self, call_id: ToolCallId) -> None:
         """Forget the tool of a call that is over."""
         self._checked.pop(call_id, None)
+
+    def _is_offered(self, name: str, state: State, executor: Executor) -> bool:
+        """Whether the request that a call answers let the model call this tool.
+
+        A hidden tool is not described, but may be called; of a tool that does not exist, the
+        executor tells the model.
+        """
+        if state.tools is None:
+            return True
+        if state.callable_tools is not None:
+            return name in state.callable_tools
+        if name in state.tools:
+            return True
+        hidden = hidden_specs(executor.source)
+        if self._hidden[0] is not hidden:
+            self._hidden = (hidden, frozenset(spec.name for spec in hidden))
+        return name in self._hidden[1] or executor.source.get(name) is None
 
     def _remember(self, call: ToolInvocation, executor: Executor) -> str | None:
         # Before the verdict: a tool that is replaced meanwhile does not run.

@@ -93,8 +93,8 @@ class EventDispatcher:
         self._dispatching = False
         self._waiting: list[Envelope] = []
         self.failures = 0
-        # Compared by identity: a reporter need not be hashable, nor differ from another.
-        self._failed: list[Reporter] = []
+        # By identity: a reporter need not be hashable, nor differ from another.
+        self._failed: dict[int, Reporter] = {}
         self.stopped_by: ReporterFailed | None = None
 
     def subscribe(self, reporter: Reporter) -> Callable[[], None]:
@@ -183,9 +183,9 @@ class EventDispatcher:
 
     def _log_failure(self, reporter: Reporter, error: Exception) -> None:
         self.failures += 1
-        if any(other is reporter for other in self._failed):
+        if id(reporter) in self._failed:
             return
-        self._failed.append(reporter)
+        self._failed[id(reporter)] = reporter
         logger().error(
             "reporter %r failed; it still gets all events, and its further failures are counted "
             "but not logged",

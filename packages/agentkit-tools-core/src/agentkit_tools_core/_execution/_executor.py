@@ -42,6 +42,7 @@ from agentkit_tools_core._execution._error_results import (
     too_deep_outcome,
 )
 from agentkit_tools_core._execution._hooks import Block, Hooks, ToolFacts, ToolHook
+from agentkit_tools_core._execution._offers import Offers
 from agentkit_tools_core._execution._preflight import (
     Allowed,
     NeedsApproval,
@@ -70,7 +71,8 @@ class Executor:
     Any number of calls may run at the same time, also in another process than they were checked in.
     """
 
-    __slots__ = ("__weakref__", "_checked", "_hooks", "output_limits", "policy", "source")
+    __slots__ = ("__weakref__", "_checked", "_hooks", "_offers", "output_limits", "policy",
+                 "source")  # fmt: skip
 
     def __init__(
         self,
@@ -102,6 +104,7 @@ class Executor:
         self.output_limits = output_limits or OutputLimits(default_bytes=max_output_bytes)
         self._hooks = Hooks(tuple(hooks))
         self._checked = CheckedTools()
+        self._offers = Offers()
 
     def with_tools(self, tools: Iterable[Tool] | ToolSource) -> Executor:
         """Return an executor with other tools and the same policy, limits and hooks.
@@ -113,6 +116,7 @@ class Executor:
         """
         other = copy(self)
         other.source = source_of(tools)
+        other._offers = Offers()
         return other
 
     @property
@@ -129,16 +133,12 @@ class Executor:
         Returns:
             The visible tools in the order of the source, then the added ones: in the order of
             `added` if that is a sequence (so that providers' caches stay valid when more tools are
-            added), otherwise in the order of the source.
+            added), otherwise in the order of the source. For equal tuples of names this is the same
+            object until something changes.
         """
         visible = self.source.specs()
-        if not added:
-            return visible
-        hidden = {spec.name: spec for spec in hidden_specs(self.source)}
-        for spec in visible:
-            hidden.pop(spec.name, None)
-        names = dict.fromkeys(added) if isinstance(added, Sequence) else hidden
-        return (*visible, *(hidden[name] for name in names if name in hidden and name in added))
+        hidden = hidden_specs(self.source) if added else ()
+        return self._offers.combine(visible, hidden, added) if added else visible
 
     def annotations(self, name: str) -> ToolAnnotations | None:
         """Return the annotations of a tool; None if there is no tool of that name."""
