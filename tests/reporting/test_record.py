@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit_loop.events import Diagnostic, Envelope, RunStarted, TurnStarted
 from agentkit_reporting import JsonlReporter
 from agentkit_reporting.replay import RecordProblem, read_record
+from support.examples import examples
 from support.runs import SESSION, enveloped, walked
 
 
@@ -41,7 +42,7 @@ def read(lines: list[bytes]) -> tuple[list[Envelope], list[tuple[str, int, str]]
     return envelopes, [(problem.kind, problem.line, problem.message) for problem in problems]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_what_was_written_is_read_back(seed: int) -> None:
     envelopes = walked(seed)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -64,6 +64,7 @@ from agentkit_reporting.spans import (
 )
 from agentkit_tools_core import tool
 from loop.kernel.test_golden_traces import SCENARIOS
+from support.examples import examples
 from support.outlines import outline
 from support.rig import Rig
 from support.runs import SESSION, emitted, enveloped, walked
@@ -123,7 +124,7 @@ def test_o02_the_golden_event_traces_have_these_spans() -> None:
     assert outlines() == agreed, f"if you mean it: python {__file__} --write"
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.integers(1, 60))
 def test_o02_however_a_run_ends_each_span_begins_once_and_ends_once(seed: int, length: int) -> None:
     tree = SpanTree()
@@ -147,7 +148,7 @@ def test_o02_however_a_run_ends_each_span_begins_once_and_ends_once(seed: int, l
                 assert ended.index(span) < ended.index(span.parent)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds)
 def test_live_and_kept_trees_tell_the_same(seed: int) -> None:
     envelopes = walked(seed)
@@ -163,7 +164,7 @@ def test_live_and_kept_trees_tell_the_same(seed: int) -> None:
     assert not any(span.children for changes in told for span in changes.began)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.data())
 def test_events_that_are_reported_again_after_a_crash_count_once(
     seed: int, data: st.DataObject
