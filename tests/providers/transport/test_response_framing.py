@@ -197,6 +197,48 @@ def test_a_head_is_passed_on_without_anything_behind_it(line_end: bytes) -> None
         assert passed_on == head
 
 
+@given(
+    st.lists(chunks(), min_size=1, max_size=8),
+    st.lists(st.integers(-2, 2), min_size=8, max_size=8),
+    st.sampled_from([END, END + EVENT, b""]),
+)
+def test_a_cut_near_the_ends_of_chunks_changes_nothing(
+    chunks: list[bytes], beside: list[int], tail: bytes
+) -> None:
+    """A server that sends chunk by chunk is often read so, and one chunk is passed on as it is."""
+    whole, edges = HEAD, {0, len(HEAD)}
+    for chunk, shift in zip(chunks, beside, strict=False):
+        whole += chunk
+        edges.add(len(whole) + shift)
+    whole += tail
+    cuts = sorted(edge for edge in {*edges, len(whole)} if edge <= len(whole))
+    reads = [whole[start:end] for start, end in pairwise(cuts)]
+
+    assert read([reads], joined=True).responses == read([reads], joined=False).responses
+
+
+@pytest.mark.parametrize("before", [b"", EVENT, EVENT * 2])
+def test_the_end_of_a_chunk_that_looks_like_a_whole_one_is_none(before: bytes) -> None:
+    chunk = b"18\r\n" + b"8\r\n12345678\r\n" + b"x" * 11 + b"\r\n"
+    in_size = [HEAD + before, chunk[:1], chunk[1:14], chunk[14:] + END]
+    in_data = [HEAD + before, chunk[:4], chunk[4:17], chunk[17:] + END]
+
+    for cut in (in_size, in_data):
+        assert read([cut], joined=True).responses == read([cut], joined=False).responses
+
+
+def test_a_read_of_one_whole_chunk_is_passed_on_without_a_copy() -> None:
+    framing = ResponseFraming()
+    framing.feed(HEAD)
+    framing.begin_body(chunked=True)
+
+    assert framing.feed(EVENT) is EVENT
+    assert framing.feed(EVENT) is EVENT
+    joined = framing.feed(EVENT * 2)
+    assert joined + framing.feed(EVENT) == b"18\r\n" + b"data: {}\r\n\r\n" * 2 + b"\r\n" + EVENT
+    assert framing.feed(EVENT) is EVENT
+
+
 def test_chunks_are_joined_wherever_the_reads_were_cut() -> None:
     for reads in cut_twice(HEAD + EVENT * 20 + END):
         assert read([reads], joined=True).pieces <= len(reads)

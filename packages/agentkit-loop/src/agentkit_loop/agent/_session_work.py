@@ -187,31 +187,33 @@ class EventStream:
         return self
 
     async def __anext__(self) -> Event:
+        driver, envelopes = self._work._driver, self._envelopes
         try:
-            return await self._next_event()
+            while not envelopes:
+                if self._is_done:
+                    raise StopAsyncIteration
+                if driver.is_reading:
+                    await driver.read_on()
+                else:
+                    await self._go_on()
         except BaseException as error:
             self._error = error
             raise
+        return envelopes.popleft().event
 
-    async def _next_event(self) -> Event:
+    async def _go_on(self) -> None:
+        """Do what comes next, other than reading a response on."""
         driver, engine = self._work._driver, self._work._driver.engine
-        while not self._envelopes:
-            if self._is_done:
-                raise StopAsyncIteration
-            if driver.is_reading:
-                await driver.read_on()
-                continue
-            await driver.look_for_cancellation()
-            await driver.release()
-            status = engine.take_status()
-            if status is None and engine.is_at_work:
-                await driver.advance()
-            else:
-                decision = self._loop.decide(status, engine.state, is_over=engine.is_over)
-                # A mistake of the host, such as nothing to do, cancels no turn.
-                self._is_done = isinstance(decision, Raise)
-                self._is_done = await self._work.carry_out(decision) is not None
-        return self._envelopes.popleft().event
+        await driver.look_for_cancellation()
+        await driver.release()
+        status = engine.take_status()
+        if status is None and engine.is_at_work:
+            await driver.advance()
+        else:
+            decision = self._loop.decide(status, engine.state, is_over=engine.is_over)
+            # A mistake of the host, such as nothing to do, cancels no turn.
+            self._is_done = isinstance(decision, Raise)
+            self._is_done = await self._work.carry_out(decision) is not None
 
 
 def _is_async(on_approval: OnApproval) -> bool:

@@ -28,7 +28,7 @@ class Cancellation:
     __slots__ = ("_earlier", "_task")
 
     def __init__(self) -> None:
-        self._task: object = None
+        self._task: Any = None
         self._earlier = 0
 
     def begin_work(self) -> None:
@@ -57,13 +57,10 @@ class Cancellation:
     def was_delivered(self) -> bool:
         """Whether `is_requested` and the task has been told: cheaper, for what is done often.
 
-        Before that, the task will be told as soon as it waits.
+        Only for the task that was noted last. Before that, it will be told as soon as it waits.
         """
-        task = _asyncio_task()
-        if task is None:
-            return self.is_requested
-        earlier = self._earlier if task is self._task else 0
-        return bool(task.cancelling() > earlier)
+        task = self._task
+        return self.is_requested if task is None else bool(task.cancelling() > self._earlier)
 
     async def raise_if_requested(self, *, since: float | None = None) -> None:
         """Raise the event loop's cancellation in the present task if it is to end.

@@ -70,6 +70,7 @@ class Performer:
         "_model",
         "_retired",
         "_saver",
+        "_scope_class",
         "_scopes",
         "_timer",
         "cancellation",
@@ -84,6 +85,8 @@ class Performer:
         self._saver = saver
         self._model = model
         self._scopes: dict[EffectId, anyio.CancelScope] = {}
+        # What anyio's own name for it finds out anew each time, which takes as long as the scope.
+        self._scope_class = type(anyio.CancelScope())
         self._retired: list[ModelSession] = []
         """Models that were replaced and are not closed yet."""
         self._given_up: list[ToolCall] = []
@@ -150,13 +153,14 @@ class Performer:
             aborted.
         """
         answer, began = None, perf_counter()
-        with anyio.CancelScope() as scope:
-            self._scopes[reading.effect.id] = scope
+        effect_id = reading.effect.id
+        with self._scope_class() as scope:
+            self._scopes[effect_id] = scope
             try:
                 with inside(self._engine.depth):
                     answer = await self._read(reading)
             finally:
-                del self._scopes[reading.effect.id]
+                del self._scopes[effect_id]
         if self.cancellation.was_delivered or perf_counter() - began > LONG_S:
             await self.cancellation.raise_if_requested(since=began)
         return answer

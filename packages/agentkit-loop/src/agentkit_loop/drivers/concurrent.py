@@ -119,11 +119,11 @@ class ConcurrentDriver:
         Raises:
             ReporterFailed: A reporter wants the turn to stop.
         """
-        reading = self._performer.reading
+        performer = self._performer
         try:
-            if reading is not None:
-                self.cancellation.change_task()
-                answer = await self._performer.read_on(reading)
+            if performer.reading is not None:
+                performer.cancellation.change_task()
+                answer = await performer.read_on(performer.reading)
                 if answer is not None:
                     await self._runner.feed(answer)
             self.engine.raise_failure()

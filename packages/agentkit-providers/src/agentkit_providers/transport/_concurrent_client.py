@@ -16,12 +16,13 @@ from typing import cast
 import anyio
 import httpcore
 
+from agentkit_providers.transport._anyio_streams import connect
 from agentkit_providers.transport._call import Call
 from agentkit_providers.transport._connection_trace import ConnectionTrace
 from agentkit_providers.transport._exchange import end_chunks, exhaust
 from agentkit_providers.transport._idle_connections import IdleConnections
 from agentkit_providers.transport._network_streams import JoiningStream
-from agentkit_providers.transport._pool_limits import DRAIN_S, IDLE_S, KEEP_ALIVE, MAX_IDLE
+from agentkit_providers.transport._pool_limits import DRAIN_S, IDLE_S, MAX_IDLE
 from agentkit_providers.transport._wire_exchange import (
     Target,
     build_request,
@@ -67,7 +68,6 @@ class ConcurrentClient:
 
     def __init__(self, tls: Callable[[], ssl.SSLContext]) -> None:
         self._tls = tls
-        self._backend = httpcore.AnyIOBackend()  # runs on trio as well
         self._idle: IdleConnections[Connection] = IdleConnections(
             max_count=MAX_IDLE, max_age_s=IDLE_S
         )
@@ -113,15 +113,7 @@ class ConcurrentClient:
         scheme, _, port = target.server
         host, timeout = target.url.host.decode(), limits["connect"]
         context = self._tls() if scheme == "https" else None
-        stream = await self._backend.connect_tcp(host, port, timeout, socket_options=KEEP_ALIVE)
-        if context is not None:
-            try:
-                stream = await stream.start_tls(context, host, timeout)
-            except BaseException:  # httpcore does not close it if the task is cancelled
-                with anyio.CancelScope(shield=True):
-                    await stream.aclose()
-                raise
-        return Connection(target, stream)
+        return Connection(target, await connect(host, port, context, timeout))
 
     async def keep(self, connection: Connection) -> None:
         """Keep a connection for another request; close the oldest if there are too many."""

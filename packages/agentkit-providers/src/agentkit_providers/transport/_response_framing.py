@@ -80,7 +80,7 @@ class ResponseFraming:
             What the parser gets instead of them. Empty if more has to come first.
         """
         if self._state == _CHUNKS:
-            return self._join(data)
+            return self._whole_chunk(data) or self._join(data)
         if self._state == _UNCHANGED:
             return data
         return self._cut_behind_head(data)
@@ -95,6 +95,21 @@ class ResponseFraming:
         cut = len(data) - (len(seen) - end.end())
         self._behind_head = data[cut:]
         return data[:cut]
+
+    def _whole_chunk(self, data: bytes) -> bytes:
+        """Return what the parser gets for a read that is one whole chunk; nothing for another read.
+
+        Deltas that come one by one are such reads. The parser looks at the line end itself.
+        """
+        before = b"\r\n" if self._at_footer else b""
+        if self._left or self._held != before:
+            return b""
+        line_end = data.find(b"\r\n", 0, _MAX_SIZE_LINE)
+        size = 0 if line_end < 0 else _chunk_size(data[:line_end])
+        if not size or len(data) != line_end + size + 4:
+            return b""
+        self._held, self._at_footer, self._has_open_chunk = b"", False, False
+        return before + data
 
     def _join(self, data: bytes) -> bytes:
         if self._held:
