@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +191,11 @@ BETWEEN: dict[str, list[dict[str, Any]]] = {
 """Events that end what grows, or change what the next events mean."""
 
 
+def alike(grown: Callable[[str], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Enough events for the decoder to know the bytes around the text."""
+    return map(grown, "aeio")
+
+
 def count_full_readings(decoder: Any) -> list[int]:
     """Collect the number of texts in each payload that is read by the full shape."""
     take, counts = decoder._take_payload, list[int]()
@@ -223,7 +228,7 @@ def test_every_place_of_a_common_event_may_hold_any_odd_value(kind: str) -> None
     api, head, grown = STREAMS[kind]
     for path in places(grown("b")):
         for odd in ODD:
-            check(api, [*head, grown("a"), put(grown("b"), path, odd), grown("c")])
+            check(api, [*head, *alike(grown), put(grown("b"), path, odd), grown("c")])
 
 
 @pytest.mark.parametrize("kind", STREAMS)
@@ -237,7 +242,78 @@ def test_every_name_that_means_something_may_be_where_it_is_not_expected(kind: s
         if isinstance(holder, dict):
             for name in sorted(names - set(holder)):
                 for odd in ODD_HERE:
-                    check(api, [*head, grown("a"), put(event, (*path, name), odd), grown("c")])
+                    check(api, [*head, *alike(grown), put(event, (*path, name), odd), grown("c")])
+
+
+REPEATED = [kind for kind in STREAMS if STREAMS[kind][0] in ("openai_chat", "anthropic_messages")]
+"""What is streamed by payloads that differ in nothing but the text."""
+PADS: dict[str, Callable[[int], bytes]] = {"": lambda at: b"", "padded": lambda at: b" " * (at % 5)}
+CONFUSING = [
+    *"aé\U0001f600",
+    "",
+    " ",
+    '"',
+    "\\",
+    '":"',
+    '"}}',
+    "}}",
+    "text_delta",
+    "default",
+    "content",
+]
+
+
+def padded(payload: dict[str, Any], pad: bytes) -> bytes:
+    return b"data: " + json.dumps(payload).encode()[:-1] + pad + b"}\n\n"
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+@pytest.mark.parametrize("pad", PADS)
+def test_of_payloads_that_are_otherwise_equal_only_the_text_is_read(kind: str, pad: str) -> None:
+    api, head, grown = STREAMS[kind]
+    if pad and api == "openai_chat":
+        pytest.skip("what follows the text has names, among which spaces may mean something")
+    decoder = new_decoder(api)
+    for read in framed([*head, *(grown(f"word {n}") for n in range(5))]):
+        decoder.feed(read)
+    decoder._take_common = None  # fails if it is called
+    reads = [padded(grown(f'"{n}\n'), PADS[pad](n)) for n in range(10)]
+
+    events = [event for read in reads[:5] for event in decoder.feed(read)]
+    events += decoder.feed(b"".join(reads[5:]))
+
+    assert [event.chunk for event in events] == [f'"{n}\n' for n in range(10)]
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+@given(data=st.data())
+@examples(60)
+def test_whatever_the_texts_are_equal_payloads_read_as_by_the_full_shapes(
+    kind: str, data: st.DataObject
+) -> None:
+    api, head, grown = STREAMS[kind]
+    texts = data.draw(st.lists(st.sampled_from(CONFUSING), min_size=4, max_size=9))
+    escaped = data.draw(st.booleans())
+    payloads = [*head, *map(grown, [data.draw(st.sampled_from(CONFUSING))] * 3 + texts)]
+    reads = [
+        b"data: %b\n\n"
+        % json.dumps(payload, ensure_ascii=escaped)
+        .encode()
+        .replace(b"}}", b"}" + b" " * data.draw(st.integers(0, 1)) + b"}")
+        for payload in payloads
+    ]
+
+    assert events_of(new_decoder(api), reads) == events_of(read_fully(new_decoder(api)), reads)
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_a_text_is_not_taken_for_another_value_that_is_the_same(kind: str) -> None:
+    api, head, grown = STREAMS[kind]
+    for path in places(grown("b")):
+        value = at(grown("b"), path)
+        if isinstance(value, str):
+            equal = [grown(value)] * 4
+            check(api, [*head, *equal, put(grown(value), path, "other"), grown("c")])
 
 
 def at(value: Any, path: tuple[Any, ...]) -> Any:
@@ -251,9 +327,9 @@ def test_what_comes_between_is_minded_by_the_common_events_after_it(kind: str) -
     api, head, grown = STREAMS[kind]
     others = [*BETWEEN[api], finished(api), *head]
     for first in others:
-        check(api, [*head, grown("a"), first])
+        check(api, [*head, *alike(grown), first])
         for second in others:
-            check(api, [*head, grown("a"), first, grown("b"), grown("c"), second, grown("d")])
+            check(api, [*head, *alike(grown), first, grown("b"), grown("c"), second, grown("d")])
             check(api, [first, *head, grown("a"), second, grown("b"), grown("c"), finished(api)])
 
 

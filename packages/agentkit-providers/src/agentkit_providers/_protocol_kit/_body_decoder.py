@@ -18,6 +18,7 @@ from agentkit_providers._framing._json_prefix import begins_json
 from agentkit_providers._framing._lenient_json import is_json, read_leniently
 from agentkit_providers._framing._sse import SseDecoder
 from agentkit_providers._protocol_kit._lenient_shapes import fit_shape
+from agentkit_providers._protocol_kit._repeated_texts import RepeatedTexts
 from agentkit_providers._protocol_kit._response_origin import ResponseOrigin
 from agentkit_providers._protocol_kit._storable_events import storable_events
 from agentkit_providers.failures._stream_failures import cut_off, unreadable
@@ -40,7 +41,8 @@ class BodyDecoder(ABC):
 
     Nearly all payloads of a stream only add text to a part that is open. A protocol reads these by
     narrow shapes in `_take_common`; the others, and all payloads after one that was read leniently,
-    come to `_take_payload`.
+    come to `_take_payload`. `_repeats` takes payloads that equal one of `_take_common` but for
+    the text.
     """
 
     sender: ClassVar[str]
@@ -56,6 +58,7 @@ class BodyDecoder(ABC):
         self._ended = False
         self._started = False  # whether a `ResponseStarted` was returned
         self._is_odd = False  # whether a payload was read leniently
+        self._repeats = RepeatedTexts()
         self._chances = _CHANCES  # how many more payloads may not be common ones
         self._misfit: ProviderFailure | None = None  # for the first payload of another shape
         self._origin = ResponseOrigin()
@@ -70,7 +73,9 @@ class BodyDecoder(ABC):
         try:
             if self._sse is not None:
                 payloads = self._sse.feed_data(chunk)
-                at = self._take_common(payloads, 0, out) if self._chances else 0
+                at = self._repeats.take(payloads, out) if self._repeats.is_active else 0
+                if self._chances and at < len(payloads):
+                    at = self._take_common(payloads, at, out)
                 if at:
                     self._chances = _CHANCES
                 if at == len(payloads):
@@ -117,6 +122,7 @@ class BodyDecoder(ABC):
     def _take_payloads(self, payloads: list[bytes], at: int, out: list[ModelEvent]) -> None:
         """Take payloads from an index on; the one at the index is not a common one."""
         while at < len(payloads):
+            self._repeats.is_active = False
             self._take_payload(payloads[at], out)
             if self._ended:
                 return

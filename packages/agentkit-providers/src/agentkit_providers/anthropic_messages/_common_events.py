@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -13,7 +14,7 @@ TEXT: Final = narrow_shape(Delta, piece="text", tag="text_delta")
 THINKING: Final = narrow_shape(Delta, piece="thinking", tag="thinking_delta")
 ARGUMENTS: Final = narrow_shape(Delta, piece="partial_json", tag="input_json_delta")
 
-GROWTH: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
+READ_GROWTH: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
     narrow_shape(
         Event,
         required={
@@ -22,5 +23,11 @@ GROWTH: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
             "delta": TEXT | THINKING | ARGUMENTS,
         },
     )
-)
+).decode
 """Reads an `Event` by which a block gains a piece, and nothing else."""
+
+
+def read_piece(payload: bytes) -> str:
+    """Read the piece of such an event."""
+    piece: str = READ_GROWTH(payload).delta.piece
+    return piece

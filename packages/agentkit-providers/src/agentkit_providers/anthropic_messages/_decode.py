@@ -22,7 +22,7 @@ from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyD
 from agentkit_providers._protocol_kit._lenient_shapes import fields_of
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
 from agentkit_providers.anthropic_messages._blocks import OtherBlock
-from agentkit_providers.anthropic_messages._common_events import GROWTH
+from agentkit_providers.anthropic_messages._common_events import READ_GROWTH, read_piece
 from agentkit_providers.anthropic_messages._decode_parts import ResponseParts
 from agentkit_providers.anthropic_messages._finish import failed_finish, finish_reason
 from agentkit_providers.anthropic_messages._metadata_keys import (
@@ -77,19 +77,23 @@ class AnthropicMessagesDecoder(BodyDecoder):
         blocks = self._parts.open
         if not blocks:
             return at
-        while at < len(payloads):
-            try:
-                event = GROWTH.decode(payloads[at])
-            except NOT_THIS_SHAPE:
-                self._chances -= 1
-                break
-            block, piece = blocks.get(event.index), event.delta.piece
-            if block is None or type(event.delta) is not block.grows_by:
-                break
-            if piece:
-                block.pieces.append(piece)
-                out.append(AppendText(block.part_id, piece))
-            at += 1
+        last: AppendText | None = None
+        pieces: list[str] = []
+        try:
+            for event in map(READ_GROWTH, payloads[at:] if at else payloads):
+                block, piece = blocks.get(event.index), event.delta.piece
+                if block is None or type(event.delta) is not block.grows_by:
+                    break
+                if piece:
+                    pieces = block.pieces
+                    pieces.append(piece)
+                    last = AppendText(block.part_id, piece)
+                    out.append(last)
+                at += 1
+        except NOT_THIS_SHAPE:
+            self._chances -= 1
+        if last is not None:
+            self._repeats.learn(payloads[at - 1], last, pieces, read_piece)
         return at
 
     def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:

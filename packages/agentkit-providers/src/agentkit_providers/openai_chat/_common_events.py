@@ -87,3 +87,9 @@ class Growth(NamedTuple):
     calls: Mapping[int, ToolSlot] | None
     pieces: list[str]
     part_id: PartId
+
+    def read_piece(self, payload: bytes) -> str:
+        """Read the text or the arguments of a chunk that adds to it; see `read`."""
+        delta = self.read(payload).choices[0].delta
+        piece: str = delta.piece if self.calls is None else delta.tool_calls[0].function.piece
+        return piece

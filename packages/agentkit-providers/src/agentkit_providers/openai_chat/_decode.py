@@ -7,6 +7,7 @@ response a single one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -81,33 +82,33 @@ class OpenAIChatDecoder(BodyDecoder):
         if growth is None or self._index != 0:
             return at
         read, calls, pieces, part_id = growth
-        tier, before = self._metadata.get(_SERVICE_TIER_KEY), len(out)
-        missing = self._missing
-        while at < len(payloads):
-            if missing and any(name in payloads[at] for name in missing):
-                break
-            try:
-                chunk = read(payloads[at])
-            except NOT_THIS_SHAPE:
-                self._chances -= 1
-                break
-            if chunk.service_tier and chunk.service_tier != tier:
-                break
-            delta = chunk.choices[0].delta
-            if calls is None:
-                piece = delta.piece
-            else:
-                fragment = delta.tool_calls[0]
-                slot = calls.get(fragment.index)
-                if slot is None or not slot.begun:
+        last: AppendText | None = None
+        rest = payloads[at:] if at else payloads
+        if missing := self._missing:
+            rest = list(takewhile(lambda event: not any(name in event for name in missing), rest))
+        try:
+            for chunk in map(read, rest):
+                tier = chunk.service_tier
+                if tier and tier != self._metadata.get(_SERVICE_TIER_KEY):
                     break
-                piece, pieces, part_id = fragment.function.piece, slot.arguments, slot.part_id
-            if piece:
-                pieces.append(piece)
-                out.append(AppendText(part_id, piece))
-            at += 1
-        if len(out) > before:
+                if calls is None:
+                    piece = chunk.choices[0].delta.piece
+                else:
+                    fragment = chunk.choices[0].delta.tool_calls[0]
+                    slot = calls.get(fragment.index)
+                    if slot is None or not slot.begun:
+                        break
+                    piece, pieces, part_id = fragment.function.piece, slot.arguments, slot.part_id
+                if piece:
+                    pieces.append(piece)
+                    last = AppendText(part_id, piece)
+                    out.append(last)
+                at += 1
+        except NOT_THIS_SHAPE:
+            self._chances -= 1
+        if last is not None:
             self._usage_is_old = True
+            self._repeats.learn(payloads[at - 1], last, pieces, growth.read_piece)
         return at
 
     def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
