@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from agentkit_core import (
     Item,
     Provenance,
+    SessionId,
     Text,
     TextOutput,
     ToolCall,
@@ -37,6 +38,7 @@ from agentkit_loop.events import (
     TurnFinished,
     TurnStarted,
 )
+from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_reporting import UsageReporter
 from agentkit_reporting.html import HtmlReporter, render_page, write_page
@@ -194,6 +196,29 @@ def test_a_real_session_gives_the_same_page_from_its_reporter_and_from_its_event
     assert "Inner agent" in text
     assert text.index("What is it like in Rome?") < text.index("Sunny!")
     assert page.count('class="session"') == 1
+
+
+@tool(needs_approval=True)
+def pay(amount: int) -> str:
+    """Pay."""
+    return f"paid {amount}"
+
+
+def test_o02_a_session_that_is_left_has_a_page_that_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    agent = Agent(
+        model=ScriptedModel(call("pay", {"amount": 3})),
+        tools=[pay],
+        reporters=[HtmlReporter(path)],
+    )
+    with agent.session_blocking(store=MemoryStore(), session_id=SessionId("s")) as session:
+        session.submit("Pay 3.")
+        session.next()
+
+    text = outline(path.read_text(encoding="utf-8")).text
+    assert "Left, to go on later" in text
+    assert "The session was left during this turn; it can go on later." in text
+    assert "waits for a person" in text
 
 
 @pytest.mark.parametrize("end", range(0, len(showcase()), 13))

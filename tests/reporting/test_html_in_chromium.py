@@ -254,9 +254,12 @@ def test_it_is_used_by_keyboard(browser: Browser, page: Path) -> None:
         )
         assert shown == 2
         assert tab.run("CSS.highlights.get('found').size") == 2
+        inner = "[...document.querySelectorAll('.inner .call')].map((call) => call.open)"
+        assert tab.run(inner) == [True], "what was found in it is seen"
         tab.press("Escape", 27)
         assert tab.run("document.getElementById('found').textContent") == before
         assert tab.run("document.querySelectorAll('.entry[hidden]').length") == 0
+        assert tab.run(inner) == [False]
         tab.press("Tab", 9)
         assert tab.run(f"{focused}.textContent") == "Unfold all"
         tab.press("Enter", 13, "\r")

@@ -17,7 +17,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self
 
-from agentkit_loop.events import ContentDelta, Envelope, RunFinished, TurnFinished
+from agentkit_loop.events import ContentDelta, Envelope, RunFinished, RunSuspended, TurnFinished
 from agentkit_reporting._page._document import Page
 
 __all__ = ["HtmlReporter", "render_page", "write_page"]
@@ -25,6 +25,8 @@ __all__ = ["HtmlReporter", "render_page", "write_page"]
 _GROWTH: Final = 1.25
 """How much longer a record has to be before its page is written again while it grows, so that all
 pages together are some five times as long as the last one."""
+
+_ENDS: Final = frozenset({RunFinished, RunSuspended})
 
 
 def render_page(envelopes: Iterable[Envelope], *, title: str | None = None) -> str:
@@ -61,7 +63,7 @@ def write_page(
 
 
 class HtmlReporter:
-    """Writes a run as an HTML page: when a turn or a session has ended, and when it is closed.
+    """Writes a run as an HTML page: when a turn or a session ends, and when it is closed.
 
     The page of a long run is not written after every turn, but each time that the record has grown
     by a quarter, and at the end. Rendering takes some time; an application that serves many people
@@ -94,7 +96,7 @@ class HtmlReporter:
         if event is ContentDelta:
             return
         self._events += 1
-        ended = event is RunFinished and self._page.is_outer(envelope.session_id)
+        ended = event in _ENDS and self._page.is_outer(envelope.session_id)
         if ended or (event is TurnFinished and self._events >= self._written * _GROWTH):
             self._write()
 

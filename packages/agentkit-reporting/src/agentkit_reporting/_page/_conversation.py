@@ -109,7 +109,7 @@ class ConversationWriter:
             content = [self._entry(entry, place) for entry in turn.entries]
             if turn is turns[-1]:
                 content.append(self._unfinished(place))
-            end = _turn_end(turn, is_last=turn is turns[-1])
+            end = _turn_end(turn, is_last=turn is turns[-1], is_left=session.left)
             written.append(element("div", title, *content, end, class_="turn", id=anchor))
         return joined(written)
 
@@ -248,12 +248,14 @@ def _details(item: Item) -> Markup:
     return folded("Details", shown, name="more") if shown else NOTHING
 
 
-def _turn_end(turn: TurnRecord, *, is_last: bool) -> Markup:
+def _turn_end(turn: TurnRecord, *, is_last: bool, is_left: bool) -> Markup:
     if turn.turn_id is None:
         return NOTHING
     result = turn.result
     if result is None:
         words = "The record ends before this turn does." if is_last else "This turn has no end."
+        if is_last and is_left:
+            words = "The session was left during this turn; it can go on later."
         return element("p", words, class_="turn-end warning")
     usage = describe_usage(result.usage)
     if result.end is TurnEnd.COMPLETED:

@@ -87,12 +87,13 @@ def _known(count: int | None, usage: Usage) -> str:
 
 def _status(roots: Iterable[SessionRecord]) -> str:
     """Say how the last turn of the last session ended."""
-    turns = [turn for root in roots for turn in root.turns if turn.turn_id is not None]
+    turns = [(root, turn) for root in roots for turn in root.turns if turn.turn_id is not None]
     if not turns:
         return "No turns"
-    result = turns[-1].result
+    session, turn = turns[-1]
+    result = turn.result
     if result is None:
-        return "Unfinished"
+        return "Left, to go on later" if session.left else "Unfinished"
     if result.end is TurnEnd.COMPLETED:
         return "Completed"
     return f"Ended early: {result.describe_end()}"

@@ -18,8 +18,8 @@ from agentkit_loop.events import (
     ItemsAppended,
     ModelCallFinished,
     ModelCallStarted,
-    RunFinished,
     RunStarted,
+    RunSuspended,
     ToolCallRequested,
     ToolDetached,
     ToolExecutionStarted,
@@ -47,7 +47,7 @@ class RunRecord:
         self.sessions: dict[SessionId, SessionRecord] = {}
         self._take: dict[type[Any], Callable[[SessionRecord, TurnRecord, int, Any], None]] = {
             RunStarted: _start_run,
-            RunFinished: _finish_run,
+            RunSuspended: _suspend_run,
             TurnFinished: _finish_turn,
             ItemsAppended: _append_items,
             ModelCallStarted: _start_model_call,
@@ -135,15 +135,15 @@ def _turn_of(session: SessionRecord, envelope: Envelope) -> TurnRecord:
 
 
 def _start_run(session: SessionRecord, _: TurnRecord, at: int, event: RunStarted) -> None:
-    session.closed = False
+    session.left = False
     if not event.resumed:
         session.revision = 0
     if event.parent_session_id is not None:
         session.parent = (event.parent_session_id, event.parent_call_id)
 
 
-def _finish_run(session: SessionRecord, _: TurnRecord, at: int, event: RunFinished) -> None:
-    session.closed = True
+def _suspend_run(session: SessionRecord, _: TurnRecord, at: int, event: RunSuspended) -> None:
+    session.left = True
 
 
 def _finish_turn(session: SessionRecord, turn: TurnRecord, at: int, event: TurnFinished) -> None:

@@ -93,7 +93,8 @@ class SessionRecord:
     started_at: int
     ended_at: int
     parent: tuple[SessionId, ToolCallId | None] | None = None
-    closed: bool = False
+    left: bool = False
+    """Whether the session was left without being closed, to go on later."""
     turns: list[TurnRecord] = field(default_factory=list)
     turn_by_id: dict[TurnId, TurnRecord] = field(default_factory=dict)
     calls: dict[ToolCallId, CallRecord] = field(default_factory=dict)

@@ -5,7 +5,7 @@
   const field = document.getElementById("search");
   const found = document.getElementById("found");
   const conversation = document.querySelectorAll(".session");
-  const MOST_MARKS = 2000;
+  const MOST_MARKS = 1000;
 
   // Entries of inner agents are part of the entry with their call: that is what is shown or hidden.
   let entries = null;
@@ -22,13 +22,28 @@
   const marks = typeof Highlight === "function" && CSS.highlights ? new Highlight() : null;
   if (marks) CSS.highlights.set("found", marks);
 
+  // What is found in folded content is unfolded, and folded again by the next search.
+  let marked = 0;
+  const unfolded = new Set();
+  const show = (node) => {
+    let fold = node.parentElement.closest("details:not([open])");
+    while (fold) {
+      fold.open = true;
+      unfolded.add(fold);
+      fold = fold.parentElement.closest("details:not([open])");
+    }
+  };
+
   const mark = (entry, words) => {
     const walker = document.createTreeWalker(entry, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const text = node.data.toLowerCase();
       if (text.length !== node.data.length) continue; // positions would differ
       for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
-        if (marks.size >= MOST_MARKS) return;
+        if (marked >= MOST_MARKS) return;
+        marked += 1;
+        show(node);
+        if (!marks) continue;
         const range = new Range();
         range.setStart(node, at);
         range.setEnd(node, at + words.length);
@@ -43,14 +58,16 @@
     load();
     const words = field.value.trim().toLowerCase();
     let matches = 0;
+    marked = 0;
     if (marks) marks.clear();
-    document.body.classList.toggle("searching", words !== "");
+    for (const details of unfolded) details.open = false;
+    unfolded.clear();
     for (const { entry, text } of entries) {
       const matched = words === "" || text.includes(words);
       if (entry.hidden === matched) entry.hidden = !matched;
       if (!matched) continue;
       matches += 1;
-      if (words !== "" && marks && marks.size < MOST_MARKS) mark(entry, words);
+      if (words !== "" && marked < MOST_MARKS) mark(entry, words);
     }
     for (const session of conversation) {
       for (const turn of session.children) {
@@ -83,6 +100,7 @@
     }
   });
   const fold = (open) => {
+    unfolded.clear();
     for (const session of conversation) {
       for (const details of session.querySelectorAll("details:not(.more)")) details.open = open;
     }
