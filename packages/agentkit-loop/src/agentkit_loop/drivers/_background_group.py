@@ -60,10 +60,12 @@ class BackgroundGroup:
         pending.has_detaching = pending.has_timers = False
         if not is_concerned:
             return []
-        calls = {each.call.id for each in pending if type(each) is StartTool and each.detaches}
+        calls = {
+            each.call.id for each in pending.values() if type(each) is StartTool and each.detaches
+        }
         calls.update(self._calls.values())
         background: list[StartTool | StartTimer] = []
-        for effect in pending:
+        for effect in pending.values():
             if isinstance(effect, StartTool) and effect.detaches:
                 self._calls[effect.id] = effect.call.id
                 background.append(effect)
@@ -71,7 +73,7 @@ class BackgroundGroup:
                 self._calls[effect.id] = effect.call_id
                 background.append(effect)
         for effect in background:
-            pending.discard(effect.id)
+            del pending[effect.id]
         return background
 
     def discard(self, effect_id: EffectId) -> None:

@@ -330,7 +330,7 @@ class Engine:
 def _abort(engine: Engine, effect: Abort) -> None:
     engine.tools.abort(effect.id)
     engine.runner.stop(effect.id)
-    engine.pending.discard(effect.id)
+    engine.pending.pop(effect.id, None)
 
 
 def _answer_at_once(engine: Engine, effect: Prepare | CallModel | Preflight) -> bool:

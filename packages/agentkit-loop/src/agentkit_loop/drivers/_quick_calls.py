@@ -21,7 +21,7 @@ def next_is_quick(engine: Engine) -> bool:
 def start_quick_calls(engine: Engine) -> None:
     """Let the kernel know that the quick calls that come next are about to run."""
     started = []
-    for effect in engine.pending:
+    for effect in engine.pending.values():
         if not _is_quick(engine, effect):
             break
         if not is_started(engine, effect):

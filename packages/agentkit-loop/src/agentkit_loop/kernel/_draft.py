@@ -5,7 +5,7 @@ A step makes a draft from the state, its handler changes it, and `freeze` return
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -104,10 +104,13 @@ class Draft:
             self._round = draft_of(() if turn is None else turn.calls)
         return self._round
 
-    def begin_round(self, calls: Iterable[CallState]) -> None:
-        """Begin a round with these calls."""
-        self._round = RoundDraft(calls)
-        self._round.is_changed = True
+    def begin_round(self, calls: Sequence[CallState]) -> None:
+        """Begin a round with these calls; none ends the round."""
+        self._round = RoundDraft(calls) if calls else None
+        if self._round is None:
+            self.set_turn(calls=())
+        else:
+            self._round.is_changed = True
 
     def freeze(self) -> State:
         """Return the next state."""

@@ -31,14 +31,16 @@ class RoundDraft:
         is_changed: Whether any call was replaced.
         requests: The approval requests that nobody has answered; None as long as no call of the
             round has asked.
+        new: The places of the calls that are new; those of others may be among them.
+        ready: The same for the calls that are ready, as a heap.
         checking: How many calls are being checked.
         running: How many run.
         exclusive: How many of those run alone.
         done: How many have their result.
     """
 
-    __slots__ = ("_calls", "_first_open", "_new", "_places", "_ready", "checking", "done",
-                 "exclusive", "is_changed", "requests", "running")  # fmt: skip
+    __slots__ = ("_calls", "_first_open", "_places", "checking", "done", "exclusive", "is_changed",
+                 "new", "ready", "requests", "running")  # fmt: skip
 
     def __init__(self, calls: Iterable[CallState]) -> None:
         self.is_changed = False
@@ -48,12 +50,13 @@ class RoundDraft:
         self._places = {call.call.id: place for place, call in enumerate(self._calls)}
         self._first_open = 0
         """No call before this place is open; a call never opens again."""
-        self._new: list[int] = []
-        """The places of the calls that are new, as a heap; those of others may be among them."""
-        self._ready: list[int] = []
-        """The same for the calls that are ready."""
+        self.new: list[int] = []
+        self.ready: list[int] = []
         for place, call in enumerate(self._calls):
-            self._count(call, place, 1)
+            if call.status is _NEW:
+                self.new.append(place)
+            else:
+                self._count(call, place, 1)
             if call.pending_approvals:
                 self._note_requests(place, call)
 
@@ -81,13 +84,21 @@ class RoundDraft:
         place = self._places.get(call_id)
         return None if place is None else self._calls[place]
 
-    def next_new(self) -> CallState | None:
-        """Return the first call for which nothing has been done; None if there is none."""
-        return self._first(self._new, _NEW)
+    def take_new(self) -> list[CallState]:
+        """List the calls for which nothing has been done; they are not listed a second time."""
+        places, self.new = sorted(self.new), []
+        calls = [self._calls[place] for place in places]
+        return [call for call in calls if call.status is _NEW]
 
     def next_ready(self) -> CallState | None:
         """Return the first call that may run as soon as others let it; None if there is none."""
-        return self._first(self._ready, _READY)
+        places = self.ready
+        while places:
+            call = self._calls[places[0]]
+            if call.status is _READY:
+                return call
+            heappop(places)
+        return None
 
     def find_request(
         self, approval_id: ApprovalId, call_id: ToolCallId | None
@@ -126,14 +137,6 @@ class RoundDraft:
         if before.pending_approvals is not changed.pending_approvals:
             self._note_requests(place, changed)
 
-    def _first(self, places: list[int], status: CallStatus) -> CallState | None:
-        while places:
-            call = self._calls[places[0]]
-            if call.status is status:
-                return call
-            heappop(places)
-        return None
-
     def _note_requests(self, place: int, call: CallState) -> None:
         if self.requests is None:
             self.requests = PendingRequests()
@@ -147,13 +150,13 @@ class RoundDraft:
                 self.exclusive += by
         elif status is _READY:
             if by > 0:
-                heappush(self._ready, place)
+                heappush(self.ready, place)
         elif status is _PREFLIGHT:
             self.checking += by
         elif status is _DONE:
             self.done += by
         elif status is _NEW and by > 0:
-            heappush(self._new, place)
+            self.new.append(place)
 
 
 class RoundCalls(tuple[CallState, ...]):

@@ -94,10 +94,11 @@ def advance_round(draft: Draft) -> Phase:
     if draft.config.execution is Execution.SEQUENTIAL:
         return _advance_first(draft)
     while calls.done < len(calls):
-        while (call := calls.next_new()) is not None:
-            _start_preflight(draft, call)
+        if calls.new:
+            for call in calls.take_new():
+                _start_preflight(draft, call)
         # No tool of a round starts before all of its calls are checked.
-        if calls.checking or not _start_ready(draft):
+        if calls.checking or not calls.ready or not _start_ready(draft):
             return Phase.ROUND
         # A call that went to the background at once has made room for another one.
     return _close_round(draft)
