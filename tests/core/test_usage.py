@@ -132,3 +132,13 @@ def test_several_currencies_have_no_one_amount() -> None:
 def test_usage_adds_to_nothing_but_usage(value: Usage) -> None:
     with pytest.raises(TypeError):
         _ = value + 1  # type: ignore[operator]
+
+
+def test_a_sum_shares_the_metadata_of_which_nothing_is_replaced() -> None:
+    earlier, later = Usage(metadata={"a.usage": 1}), Usage(metadata={"a.usage": 2})
+
+    assert (earlier + later).metadata is later.metadata
+    assert (Usage() + later).metadata is later.metadata
+    assert (earlier + Usage()).metadata is earlier.metadata
+    assert earlier.updated_by(later).metadata is later.metadata
+    assert (earlier + Usage(metadata={"b.usage": 3})).metadata == {"a.usage": 1, "b.usage": 3}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack
 from sys import getsizeof
 
 import pytest
@@ -19,12 +19,12 @@ from agentkit_core.provider import (
     PartId,
     ResponseFinished,
 )
-from agentkit_loop import Agent, BlockingSession
+from agentkit_loop import Agent, BlockingSession, Session
 from agentkit_loop.events import Event
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
 
-MOST = 11_500
+MOST = 8_200
 """Bytes that one session may hold; more than it does, since versions of Python differ."""
 WARM, FEW, MANY = 10, 30, 90
 
@@ -52,7 +52,24 @@ class OneRound:
         pass
 
 
+class AwaitedRound(OneRound):
+    """The same, on an event loop."""
+
+    def open(self, session_id: SessionId, /) -> AwaitedRound:
+        return self
+
+    async def respond(  # type: ignore[override]
+        self, request: ModelRequest, /
+    ) -> AsyncIterator[Sequence[ModelEvent]]:
+        for batch in super().respond(request):
+            yield batch
+
+    async def close(self) -> None:  # type: ignore[override]
+        pass
+
+
 AGENT = Agent(model=OneRound(), tools=[add])
+AWAITED = Agent(model=AwaitedRound(), tools=[add])
 
 
 def open_session(stack: ExitStack) -> BlockingSession:
@@ -77,6 +94,26 @@ def test_a_session_at_rest_holds_little_and_each_holds_the_same() -> None:
 
     assert many < MOST
     assert few > 0.8 * many, "a session costs no more where there are more of them"
+
+
+async def test_a_session_on_an_event_loop_holds_little_more() -> None:
+    async with AsyncExitStack() as stack:
+
+        async def open_awaited() -> Session:
+            session = await stack.enter_async_context(AWAITED.session())
+            assert (await session.prompt("hi")).tool_calls == 1
+            return session
+
+        sessions = [await open_awaited() for _ in range(WARM)]
+        tracemalloc.start()
+        try:
+            sessions += [await open_awaited() for _ in range(FEW)]
+            gc.collect()
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert held / FEW < 1.1 * MOST
 
 
 class History(list[Item]):

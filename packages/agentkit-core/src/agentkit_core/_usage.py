@@ -104,6 +104,8 @@ class CostUsage(Record, frozen=True, omit_defaults=True):
             return NotImplemented
         if not other.amounts:
             return self
+        if not self.amounts:
+            return other
         summed = dict(self.amounts)
         for currency, amount in other.amounts.items():
             summed[currency] = summed[currency] + amount if currency in summed else amount
@@ -150,7 +152,7 @@ class Usage(Record, frozen=True, omit_defaults=True):
             self.requests + other.requests,
             self.reported_requests + other.reported_requests,
             self.priced_requests + other.priced_requests,
-            self.metadata | other.metadata,
+            _merged(self.metadata, other.metadata),
         )
 
     def updated_by(self, later: Usage) -> Usage:
@@ -164,7 +166,7 @@ class Usage(Record, frozen=True, omit_defaults=True):
             max(self.requests, later.requests),
             max(self.reported_requests, later.reported_requests),
             max(self.priced_requests, later.priced_requests),
-            self.metadata | later.metadata,
+            _merged(self.metadata, later.metadata),
         )
 
 
@@ -172,6 +174,13 @@ def _sum(left: int | None, right: int | None) -> int | None:
     if left is None:
         return right
     return left if right is None else left + right
+
+
+def _merged(metadata: MetadataMap, later: MetadataMap) -> MetadataMap:
+    """Merge metadata; where nothing of the earlier is left, these are the later ones themselves."""
+    if not later:
+        return metadata
+    return later if metadata.keys() <= later.keys() else metadata | later
 
 
 def _later(known: int | None, reported: int | None) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from msgspec.structs import asdict, force_setattr
+from msgspec.structs import asdict
 
 from agentkit_core import Item, ProviderFailure, Transcript, TurnId, Usage
 from agentkit_core.values import Record, StringEnum
@@ -112,7 +112,8 @@ def with_conversation(
     result: TurnResult, conversation: Transcript | tuple[Item, ...]
 ) -> TurnResult:
     """Give a result that was just made its conversation, and return it."""
-    force_setattr(result, "_conversation", conversation)  # a transcript is read when asked for
+    # A transcript is read when asked for. Setting an attribute would make a larger dict.
+    vars(result)["_conversation"] = conversation
     return result
 
 

@@ -11,9 +11,9 @@ follows the rules, and `sendable` (in `_sendable`) into one that a given model a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import overload
+from typing import Final, overload
 
 from agentkit_core._errors import (
     DuplicateToolCall,
@@ -38,6 +38,9 @@ class _Spine:
         self.call_at: dict[ToolCallId, int] = {}
 
 
+_NONE_OPEN: Final[Mapping[ToolCallId, ToolCall]] = {}
+
+
 class Transcript(Sequence[Item]):
     """An immutable history that follows the rules above.
 
@@ -56,7 +59,7 @@ class Transcript(Sequence[Item]):
     def __init__(self, items: Iterable[Item] = ()) -> None:
         self._spine = _Spine()
         self._length = 0
-        self._open: dict[ToolCallId, ToolCall] = {}
+        self._open: Mapping[ToolCallId, ToolCall] = _NONE_OPEN
         self._ticket: list[None] = [None]
         """The caller that takes it out may extend the spine in place; all others copy the spine."""
         extended = self.append(*items)
@@ -135,7 +138,7 @@ class Transcript(Sequence[Item]):
         extended = Transcript.__new__(Transcript)
         extended._spine = spine
         extended._length = self._length + len(items)
-        extended._open = waiting
+        extended._open = waiting or _NONE_OPEN
         extended._ticket = [None]
         return extended
 

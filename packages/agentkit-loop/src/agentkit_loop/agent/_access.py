@@ -59,7 +59,7 @@ class SessionAccess:
             yield
         finally:
             self._work.release()
-            engine.runner.call(engine.release_lease)
+            engine.runner.call(engine.rest)
             engine.runner.notify()
 
     def require_open(self) -> None:
@@ -82,7 +82,7 @@ class SessionAccess:
         if not self.is_working:
             # Otherwise the caller that works on the session raises it.
             self._engine.raise_failure()
-            self._engine.runner.call(self._engine.release_lease)
+            self._engine.runner.call(self._engine.rest)
 
     @contextmanager
     def listen(self) -> Iterator[deque[Envelope]]:

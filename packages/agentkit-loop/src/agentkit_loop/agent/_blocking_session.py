@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_core.settings import member_of
-from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._answer_text import AnswerText
 from agentkit_loop.agent._blocking_work import BlockingWork
@@ -16,12 +14,10 @@ from agentkit_loop.agent._conversation import Conversation, require_no_approvals
 from agentkit_loop.agent._host_loop import Outcome, Raise, Unanswered
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import Prompt
-from agentkit_loop.agent._settings import AnyModel
 from agentkit_loop.events import Event
 from agentkit_loop.extensions._structured import ResultMode, ResultRequest, TypedResult
 from agentkit_loop.kernel._inputs import Continue
 from agentkit_loop.kernel._status import SessionStatus
-from agentkit_loop.ports import BlockingModel
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
     from agentkit_loop.drivers.blocking import BlockingDriver
@@ -45,7 +41,7 @@ class BlockingSession(Conversation):
     __slots__ = ("_driver", "_work")
 
     def __init__(self, driver: BlockingDriver, *, on_approval: OnApproval | None) -> None:
-        super().__init__(driver.engine, prepare_model=partial(_prepare_model, driver))
+        super().__init__(driver.engine, driver)
         self._driver = driver
         self._work = BlockingWork(driver, self._access, on_approval)
 
@@ -146,9 +142,3 @@ def work_on_blocking(session: BlockingSession) -> Outcome:
     """Work on a session until no turn follows, or the host has to approve a call; see `work_on`."""
     with session._work.begin("work on the session"):
         return session._work.until_done(Unanswered.RETURN)
-
-
-def _prepare_model(driver: BlockingDriver, model: AnyModel) -> Callable[[], None]:
-    if not isinstance(model, BlockingModel):
-        raise WrongModelForm(model.name, "open_blocking")
-    return partial(driver.use_model, model.open_blocking(driver.engine.state.session_id))

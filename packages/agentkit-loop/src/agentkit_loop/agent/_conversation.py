@@ -10,7 +10,7 @@ from agentkit_loop._errors import TurnRunning, UnknownCall
 from agentkit_loop.agent._access import SessionAccess
 from agentkit_loop.agent._host_loop import approval_required
 from agentkit_loop.agent._prompt import Prompt, items_of
-from agentkit_loop.agent._settings import AnyModel, SessionSettings
+from agentkit_loop.agent._settings import ModelChanger, SessionSettings
 from agentkit_loop.agent._tool_offer import ToolOffer
 from agentkit_loop.agent._view import SessionView, view_of
 from agentkit_loop.kernel._inputs import CancelCall, Lane, Reset, Submit, Unqueue
@@ -55,17 +55,12 @@ class Conversation:
     id = _ReadOnly[SessionId]("_id")
     settings = _ReadOnly[SessionSettings]("_settings")
 
-    def __init__(
-        self,
-        engine: Engine,
-        *,
-        prepare_model: Callable[[AnyModel], Callable[[], None]],
-    ) -> None:
+    def __init__(self, engine: Engine, changer: ModelChanger) -> None:
         self._engine = engine
         self._access = SessionAccess(engine)
         self._offer = ToolOffer(engine)
         self._id: SessionId = engine.state.session_id
-        self._settings = SessionSettings(engine, self._access, self._offer, prepare_model)
+        self._settings = SessionSettings(engine, self._access, self._offer, changer)
 
     @property
     def transcript(self) -> tuple[Item, ...]:

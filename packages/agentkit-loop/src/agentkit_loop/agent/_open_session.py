@@ -10,6 +10,7 @@ from contextlib import (
     suppress,
 )
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from agentkit_core import SessionId
 from agentkit_loop._errors import ReporterFailed, WrongModelForm, WrongStoreForm
@@ -22,6 +23,9 @@ from agentkit_loop.persistence._records import Saved
 from agentkit_loop.ports import BlockingModel, BlockingStore, Model, Store
 from agentkit_tools_core import ToolSuspended
 from agentkit_tools_core.sync import require_no_awaitable
+
+if TYPE_CHECKING:  # the drivers are imported only where they are used
+    from agentkit_loop.drivers.concurrent import ConcurrentDriver
 
 
 @contextmanager
@@ -59,7 +63,7 @@ def load_saved_blocking(store: BlockingStore, session_id: SessionId) -> Saved | 
     return require_no_awaitable(store.load_blocking(session_id), "the store's `load_blocking`")
 
 
-class OpenSession(AbstractAsyncContextManager[Session]):
+class OpenSession:
     """Opens a session for asyncio and trio, and leaves it.
 
     At the end, a session with a store is left there as it stands; any other one is closed. Not a
@@ -73,6 +77,9 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         parent: The run whose tool it is; None for a session of its own.
     """
 
+    # Not a subclass of `AbstractAsyncContextManager`, which would give it a dict of attributes.
+    __slots__ = ("_begin", "_driver", "_parent", "_parts", "_session", "_store")
+
     def __init__(
         self,
         parts: AgentParts,
@@ -85,7 +92,7 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         self._begin = begin
         self._store = store
         self._parent = parent
-        self._end: Callable[[], Awaitable[None]] | None = None
+        self._driver: ConcurrentDriver | None = None
         self._session: Session | None = None
 
     async def __aenter__(self) -> Session:
@@ -98,7 +105,7 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         from agentkit_loop.drivers._background_group import BackgroundGroup  # imports anyio
         from agentkit_loop.drivers.concurrent import ConcurrentDriver
 
-        if self._end is not None:
+        if self._driver is not None:
             raise RuntimeError("this session was opened before; call `session` or `resume` again")
         begin, parts = await self._begin(), self._parts
         if not isinstance(parts.model, Model):
@@ -108,11 +115,11 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         background = BackgroundGroup()
         driver = ConcurrentDriver(model, setup, background, store=self._store)
         self._session = Session(driver, on_approval=parts.on_approval)
-        self._end = driver.wait_for_tasks
+        self._driver = driver
         del self._begin  # it holds the history that the session began with
         try:
             driver.engine.begin(begin.head, begin.effects)
-            driver.engine.release_lease()
+            driver.engine.rest()
         except BaseException as error:
             await self.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -125,8 +132,8 @@ class OpenSession(AbstractAsyncContextManager[Session]):
         traceback: TracebackType | None,
     ) -> None:
         """Leave the session."""
-        session, end = self._session, self._end
-        assert session is not None and end is not None  # noqa: S101, PT018  (it was opened)
+        session, driver = self._session, self._driver
+        assert session is not None and driver is not None  # noqa: S101, PT018  (it was opened)
         goes_on = _goes_on(self._store, self._parent, error)
         leave = session.suspend if goes_on else session.close
         try:
@@ -136,7 +143,7 @@ class OpenSession(AbstractAsyncContextManager[Session]):
             elif not session._engine.is_over:
                 await leave()
         finally:
-            await end()
+            await driver.wait_for_tasks()
 
 
 @contextmanager
@@ -162,7 +169,7 @@ def open_session_blocking(
     session = BlockingSession(driver, on_approval=parts.on_approval)
     try:
         driver.engine.begin(begin.head, begin.effects)
-        driver.engine.release_lease()
+        driver.engine.rest()
         del begin, setup  # a long session need not keep the history that it began with
         yield session
     except BaseException as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import field
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from agentkit_core import Item, ModelOptions, SessionId
 from agentkit_core.values import Record
@@ -97,6 +97,7 @@ class AgentParts(Record, frozen=True, kw_only=True):
         run_dependencies: Those that were given to a run or a conversation; they win.
         clock: The time, and waits.
         jitter: Returns a random number between 0 and 1.
+        call_dependencies: What tool calls get, the same for all sessions; worked out here.
     """
 
     model: Model | BlockingModel
@@ -113,6 +114,16 @@ class AgentParts(Record, frozen=True, kw_only=True):
     jitter: Callable[[], float]
     instructions_function: InstructionsFunction | None = None
     run_dependencies: Dependencies = field(default_factory=dict)
+    call_dependencies: Dependencies = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        inherited = OuterDependencies(self.dependencies, self.run_dependencies)
+        own: Dependencies = {
+            **self.dependencies,
+            **self.run_dependencies,
+            OuterDependencies: inherited,
+        }
+        force_setattr(self, "call_dependencies", own)
 
     def with_dependencies(self, dependencies: Dependencies | None) -> AgentParts:
         """Return the parts with more dependencies, which win over those that are there."""
@@ -192,18 +203,13 @@ class AgentParts(Record, frozen=True, kw_only=True):
         """
         seq = 0 if begin.head is None else begin.head.seq
         session_id = begin.state.session_id
-        inherited = OuterDependencies(self.dependencies, self.run_dependencies)
         return EngineSetup(
             state=begin.state,
             executor=self.executor,
             events=EventDispatcher(session_id, self.clock.now_ms, self.reporters, seq=seq),
             clock=self.clock,
             jitter=self.jitter,
-            dependencies={
-                **self.dependencies,
-                **self.run_dependencies,
-                OuterDependencies: inherited,
-            },
+            dependencies=self.call_dependencies,
             instructions=None if self.instructions_function is None else self._work_out,
             hooks=self.hooks if parent is None else self.hooks.with_first(parent.hook),
             mutators=self.mutators,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
-from functools import partial
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from agentkit_core.settings import member_of
-from agentkit_loop._errors import WrongModelForm
 from agentkit_loop._result import TurnResult
 from agentkit_loop.agent._answer_text import AnswerText
 from agentkit_loop.agent._conversation import Conversation, require_no_approvals
@@ -15,12 +13,10 @@ from agentkit_loop.agent._host_loop import Outcome, Unanswered
 from agentkit_loop.agent._on_approval import OnApproval
 from agentkit_loop.agent._prompt import Prompt
 from agentkit_loop.agent._session_work import SessionWork
-from agentkit_loop.agent._settings import AnyModel
 from agentkit_loop.events import Event
 from agentkit_loop.extensions._structured import ResultMode, ResultRequest, TypedResult
 from agentkit_loop.kernel._inputs import Continue
 from agentkit_loop.kernel._status import SessionStatus
-from agentkit_loop.ports import Model
 
 if TYPE_CHECKING:  # the drivers are imported only where they are used
     from agentkit_loop.drivers.concurrent import ConcurrentDriver
@@ -42,7 +38,7 @@ class Session(Conversation):
     __slots__ = ("_driver", "_work")
 
     def __init__(self, driver: ConcurrentDriver, *, on_approval: OnApproval | None) -> None:
-        super().__init__(driver.engine, prepare_model=partial(_prepare_model, driver))
+        super().__init__(driver.engine, driver)
         self._driver = driver
         self._work = SessionWork(driver, self._access, on_approval)
 
@@ -244,9 +240,3 @@ async def work_on(session: Session) -> Outcome:
     """
     with session._work.begin("work on the session"):
         return await session._work.until_done(Unanswered.RETURN)
-
-
-def _prepare_model(driver: ConcurrentDriver, model: AnyModel) -> Callable[[], None]:
-    if not isinstance(model, Model):
-        raise WrongModelForm(model.name, "open")
-    return partial(driver.use_model, model.open(driver.engine.state.session_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
@@ -22,6 +22,18 @@ if TYPE_CHECKING:  # the drivers are imported only where they are used
 AnyModel = Model | BlockingModel
 
 
+class ModelChanger(Protocol):
+    """Has another model called: the driver of a session."""
+
+    def prepare_model(self, model: AnyModel) -> Callable[[], None]:
+        """Open a model; return the function that has it called from then on.
+
+        Raises:
+            WrongModelForm: The model cannot be used in this kind of session.
+        """
+        ...
+
+
 class SessionSettings:
     """The settings of one session, as `session.settings`.
 
@@ -33,22 +45,22 @@ class SessionSettings:
         engine: The session's engine.
         access: Posts inputs to it.
         offer: Offers tools to the model.
-        prepare_model: Opens another model; returns the function that has it called from now on.
+        changer: Has another model called.
     """
 
-    __slots__ = ("_access", "_engine", "_offer", "_prepare_model")
+    __slots__ = ("_access", "_changer", "_engine", "_offer")
 
     def __init__(
         self,
         engine: Engine,
         access: SessionAccess,
         offer: ToolOffer,
-        prepare_model: Callable[[AnyModel], Callable[[], None]],
+        changer: ModelChanger,
     ) -> None:
         self._engine = engine
         self._access = access
-        self._prepare_model = prepare_model
         self._offer = offer
+        self._changer = changer
 
     @property
     def model(self) -> str:
@@ -121,6 +133,6 @@ class SessionSettings:
             SessionClosed: The session is over.
         """
         self._access.require_open()
-        use_model = self._prepare_model(model)
+        use_model = self._changer.prepare_model(model)
         self._access.post(Configure(model=model.name, provider=provider_of(model)))
         use_model()

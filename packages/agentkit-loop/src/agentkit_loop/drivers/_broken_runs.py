@@ -77,6 +77,11 @@ class BegunEffects:
         for effect_id in [each for each in self._begun if each not in out]:
             del self._begun[effect_id]
 
+    def rest(self) -> None:
+        """Let go of what only work needs; see `EffectRunner.rest`."""
+        if not self._begun:
+            self._begun.clear()
+
     def recover(self) -> None:
         """Answer, or put back, effects that an exception interrupted and that are still wanted."""
         effects = tuple(self._begun.values())

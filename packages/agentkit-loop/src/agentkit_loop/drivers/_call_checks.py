@@ -106,6 +106,11 @@ class CallChecks:
             return _NO_TOOL
         return effect.revision
 
+    def rest(self) -> None:
+        """Let go of what only running calls need; see `EffectRunner.rest`."""
+        if not self._checked:
+            self._checked.clear()
+
     def forget(self, call_id: ToolCallId) -> None:
         """Forget the tool of a call that is over."""
         self._checked.pop(call_id, None)

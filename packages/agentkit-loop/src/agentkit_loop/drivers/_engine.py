@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from msgspec.structs import replace
-
 from agentkit_core import ModelResponse, TurnId
 from agentkit_loop.drivers._hook_runner import HookRunner
 from agentkit_loop.drivers._host_queue import HostQueue
-from agentkit_loop.drivers._instant_answers import instant_answer
+from agentkit_loop.drivers._instant_answers import instant_answer, recover_effects
 from agentkit_loop.drivers._pending_effects import PendingEffects
 from agentkit_loop.drivers._runner import EffectRunner
 from agentkit_loop.drivers._setup import EngineSetup
@@ -37,7 +35,7 @@ from agentkit_loop.kernel._effects import (
     StartTool,
     Yield,
 )
-from agentkit_loop.kernel._inputs import Cancel, Close, EffectLost, Input, ToolProgressed
+from agentkit_loop.kernel._inputs import Cancel, Close, Input, ToolProgressed
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.kernel._step import step_all
@@ -76,15 +74,19 @@ class Engine:
             nothing once it is set.
     """
 
-    runner: EffectRunner
+    __slots__ = ("_inbox", "_interrupted", "_is_stepping", "clock", "depth",
+                 "events", "executor", "has_store", "hooks", "host_queue", "is_over", "jitter",
+                 "lease", "outbox", "pending", "runner", "save_error", "state", "stops_after_read",
+                 "tools")  # fmt: skip
 
     def __init__(self, setup: EngineSetup, *, has_store: bool) -> None:
+        self.runner: EffectRunner
         self.pending = PendingEffects()
         self.executor = setup.executor
         self.events = setup.events
         self.hooks = HookRunner(setup.hooks, setup.mutators, setup.instructions)
-        self.state: State = replace(setup.state, hooks=self.hooks.points)
-        self.tools = ToolRuns(setup, lambda: self.state, self.post, self._post_if_open)
+        self.state: State = self.hooks.with_points(setup.state)
+        self.tools = ToolRuns(self, setup)
         self.host_queue = HostQueue()
         self.outbox = Outbox(setup.saves)
         self.lease = setup.lease
@@ -97,7 +99,7 @@ class Engine:
         self.jitter = setup.jitter
         self._inbox: list[Input] = []
         self._is_stepping = False
-        self._interrupted: list[Effect] = []
+        self._interrupted: Sequence[Effect] = ()
         """Effects that an exception, such as a Ctrl-C, kept from being carried out."""
 
     # inputs
@@ -120,7 +122,10 @@ class Engine:
             else:
                 self._carry_out(effects)
             if head is not None:
-                self._recover_effects()
+                not_begun, lost = recover_effects(self.state)
+                for effect in not_begun:
+                    self.pending.add(effect)
+                self._inbox += lost
             self._run_steps()
         finally:
             self._is_stepping = False
@@ -170,7 +175,7 @@ class Engine:
 
         def replace_hooks() -> None:
             self.hooks.hooks = hooks
-            self.state = replace(self.state, hooks=self.hooks.points)
+            self.state = self.hooks.with_points(self.state)
 
         self.runner.call(replace_hooks)
 
@@ -182,7 +187,8 @@ class Engine:
         self._step_through()
         self.events.stopped_by = None  # one exception is enough
 
-    def _post_if_open(self, kernel_input: Input) -> None:
+    def post_if_open(self, kernel_input: Input) -> None:
+        """Do the same as `post`, but nothing once the session takes no more inputs."""
         if self.save_error is None and not self.is_over:
             self.post(kernel_input)
 
@@ -193,14 +199,6 @@ class Engine:
         if reading.has_failed and not reading.has_begun:
             return None
         return reading.fold.cancel()
-
-    def _recover_effects(self) -> None:
-        """Run again what had not begun before a crash; report everything else as lost."""
-        for effect in list(self.state.out.values()):
-            if isinstance(effect, StartTool) and not effect.started:
-                self.pending.add(effect)
-            else:
-                self._inbox.append(EffectLost(effect.id))
 
     # steps
 
@@ -245,7 +243,7 @@ class Engine:
                 done += 1
                 self._carry_out_one(effect)
         finally:
-            self._interrupted = waiting[done:]
+            self._interrupted = waiting[done:] if done < len(waiting) else ()
 
     def _carry_out_one(self, effect: Effect) -> None:
         match effect:
@@ -300,10 +298,14 @@ class Engine:
         """Whether there is work to do or a status for the host."""
         return self.is_at_work or bool(self.host_queue)
 
-    def release_lease(self) -> None:
-        """Give the lease back if nothing runs and nothing is to be saved."""
+    def rest(self) -> None:
+        """Let go of the lease, and of what only work needs, if nothing runs or is to be saved."""
         if not self.state.out and not self.outbox:
             self.lease.release()
+            if not self.pending:
+                self.pending.clear()  # a dict that was emptied keeps its size
+            self.tools.rest()
+            self.runner.rest()
 
     def is_wanted(self, effect_id: EffectId) -> bool:
         """Whether an effect is still to be answered."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from _thread import allocate_lock  # `threading` is slow to import, and some platforms lack it
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from agentkit_core import SessionId, TurnId
 from agentkit_loop._errors import ReporterFailed
@@ -42,6 +42,10 @@ def require_reporters(reporters: Iterable[Reporter]) -> tuple[Reporter, ...]:
     return checked
 
 
+_SUBSCRIBING: Final = allocate_lock()
+"""One for all sessions: it is held for the change of a tuple only."""
+
+
 class EventDispatcher:
     """Puts events into envelopes and calls the reporters with them.
 
@@ -68,7 +72,6 @@ class EventDispatcher:
         "_now_ms",
         "_reporters",
         "_session_id",
-        "_subscribing",
         "_waiting",
         "failures",
         "seq",
@@ -86,7 +89,6 @@ class EventDispatcher:
         self._session_id = session_id
         self._now_ms = now_ms
         self._reporters = tuple(reporters)
-        self._subscribing = allocate_lock()
         self.seq = seq
         self._at = 0
         self._left_at = seq
@@ -108,12 +110,12 @@ class EventDispatcher:
         """
         require_reporter(reporter)
         is_subscribed = True
-        with self._subscribing:
+        with _SUBSCRIBING:
             self._reporters = (*self._reporters, reporter)
 
         def unsubscribe() -> None:
             nonlocal is_subscribed
-            with self._subscribing:
+            with _SUBSCRIBING:
                 # A reporter that was added twice stays once.
                 if is_subscribed:
                     is_subscribed = False

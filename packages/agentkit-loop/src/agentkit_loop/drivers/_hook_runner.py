@@ -76,14 +76,14 @@ class HookRunner:
         """Whether code of the host is called before each request; it may wait."""
         return bool(self.hooks.request) or self._instructions is not None
 
-    @property
-    def points(self) -> HookPoints:
-        """Where the kernel has to stop for these hooks and mutators."""
-        return HookPoints(
+    def with_points(self, state: State) -> State:
+        """Return a state that says where the kernel has to stop for these hooks and mutators."""
+        points = HookPoints(
             mutators=bool(self._mutators),
             request=self.has_request_hooks,
             finish=bool(self.hooks.finish),
         )
+        return state if state.hooks == points else replace(state, hooks=points)
 
     @property
     def has_response_hooks(self) -> bool:
@@ -96,7 +96,7 @@ class HookRunner:
 
     def forget_request(self) -> None:
         """Drop the request: its model call succeeded, so no attempt will need it again."""
-        self._request = None
+        self._request = self._built_for = None
 
     def prepare(self, effect: Prepare, state: State, executor: Executor) -> Prepared:
         """Build the next request when no hook is called before it."""

@@ -109,6 +109,9 @@ class InlineRunner:
     def stop(self, effect_id: EffectId, /) -> None:
         """Do nothing: the code that performs the effect sees that it is no longer wanted."""
 
+    def rest(self) -> None:
+        """Do nothing: nothing is kept that only work needs."""
+
     def notify(self) -> None:
         """Do nothing: no task can wait for a blocking session to change."""
 

@@ -1,11 +1,11 @@
-"""Answers that need no waiting: to effects for which no hook is called, since hooks may wait."""
+"""Answers that need no waiting: to effects without hooks, and to those of an earlier process."""
 
 from __future__ import annotations
 
 from agentkit_loop.drivers._hook_runner import HookRunner
 from agentkit_loop.drivers._tool_runs import ToolRuns
-from agentkit_loop.kernel._effects import CallModel, Preflight, Prepare
-from agentkit_loop.kernel._inputs import Input
+from agentkit_loop.kernel._effects import CallModel, Preflight, Prepare, StartTool
+from agentkit_loop.kernel._inputs import EffectLost, Input
 from agentkit_loop.kernel._state import State
 from agentkit_tools_core import Executor
 
@@ -41,3 +41,19 @@ def instant_answer(
             if executor.has_hooks:
                 return None
             return tools.checks.check_blocking(effect, tools.invocation(effect), state, executor)
+
+
+def recover_effects(state: State) -> tuple[list[StartTool], list[EffectLost]]:
+    """Say what becomes of the effects of a session that goes on after a crash.
+
+    Returns:
+        The calls that had not begun, which run again; and that everything else is lost.
+    """
+    not_begun: list[StartTool] = []
+    lost: list[EffectLost] = []
+    for effect in state.out.values():
+        if isinstance(effect, StartTool) and not effect.started:
+            not_begun.append(effect)
+        else:
+            lost.append(EffectLost(effect.id))
+    return not_begun, lost

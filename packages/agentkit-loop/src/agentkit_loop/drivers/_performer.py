@@ -176,6 +176,11 @@ class Performer:
         for scope in list(self._scopes.values()):
             scope.cancel()
 
+    def rest(self) -> None:
+        """Let go of what only work needs; see `EffectRunner.rest`."""
+        if not self._scopes:
+            self._scopes.clear()
+
     async def _read(self, reading: Reading) -> Input | None:
         engine = self._engine
         try:

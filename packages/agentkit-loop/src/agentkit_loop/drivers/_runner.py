@@ -45,6 +45,13 @@ class EffectRunner(Protocol):
         """Stop an effect that has begun; its answer is no longer wanted."""
         ...
 
+    def rest(self) -> None:
+        """Let go of what only work needs: no effect is out, and nothing is to be saved.
+
+        A dict that was emptied keeps its size until it is cleared.
+        """
+        ...
+
     def notify(self) -> None:
         """Wake everyone who waits for the session to change."""
         ...

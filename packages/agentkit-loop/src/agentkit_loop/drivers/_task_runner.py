@@ -8,21 +8,19 @@ and saved before anything follows from it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from functools import partial
 
 import anyio
-import anyio.from_thread
-import anyio.lowlevel
 
 from agentkit_core import ApprovalRequest
 from agentkit_loop.drivers._background_group import BackgroundGroup
 from agentkit_loop.drivers._broken_runs import BegunEffects
 from agentkit_loop.drivers._effect_results import interrupted_answer
 from agentkit_loop.drivers._engine import Engine
+from agentkit_loop.drivers._event_loop import present_loop
 from agentkit_loop.drivers._open_approval import OpenApproval
 from agentkit_loop.drivers._performer import Performer, Reading
 from agentkit_loop.drivers._quick_calls import (
@@ -67,7 +65,6 @@ class TaskRunner:
         "_performer",
         "_saver",
         "_tasks",
-        "_thread",
         "ask_host",
         "begun",
         "open_approval",
@@ -85,9 +82,9 @@ class TaskRunner:
         self._performer = performer
         self._saver = saver
         self._background = background
-        self._thread = threading.get_ident()
-        self._loop = anyio.lowlevel.current_token()
-        self._context = copy_context()
+        self._loop = present_loop()
+        self._context: Context | None = copy_context()
+        """The context variables of the host's work; None at rest, where no call can start."""
         self._tasks = TurnTasks(engine, performer, saver, self.begun, self.wakeup)
         self._is_asking = False
 
@@ -114,10 +111,7 @@ class TaskRunner:
 
     def call(self, action: Callable[[], None], /) -> None:
         """Run an action on the thread of the event loop; it has run when this returns."""
-        if threading.get_ident() == self._thread:
-            action()
-        else:
-            anyio.from_thread.run_sync(action, token=self._loop)
+        self._loop.call(action)
 
     def after_step(self) -> None:
         """Start new effects beside those that run, and wake who waits."""
@@ -130,11 +124,19 @@ class TaskRunner:
     def save_soon(self) -> None:
         """Save in a task of its own while others run; otherwise the host's next call saves."""
         if self._engine.outbox and self._tasks.working and not self._tasks.host_works:
-            self._tasks.save(self._context.copy())
+            self._tasks.save(_task_context(self._context))
 
     def stop(self, effect_id: EffectId, /) -> None:
         """Cancel an effect that is being performed."""
         self._performer.stop(effect_id)
+
+    def rest(self) -> None:
+        """Let go of what only work needs."""
+        state = self._engine.state
+        if state.turn is None and not state.background:
+            self._context = None
+        self.begun.rest()
+        self._performer.rest()
 
     def notify(self) -> None:
         """Wake everyone who waits for the session to change."""
@@ -162,7 +164,10 @@ class TaskRunner:
             if self._needs_tasks:
                 return await self._tasks.work(self._start_pending)
             if engine.pending:
-                return await self._perform_next()
+                effect = self.begun.take_next()
+                await self.feed(await self._performer.perform(effect))
+                self.begun.end(effect)
+                return
             if self._background.blocks_turn(engine.state):
                 await self.something_new()
         await self.feed(answer)
@@ -214,11 +219,6 @@ class TaskRunner:
         if engine.outbox:
             await self._saver.flush()
 
-    async def _perform_next(self) -> None:
-        effect = self.begun.take_next()
-        await self.feed(await self._performer.perform(effect))
-        self.begun.end(effect)
-
     async def feed(self, answer: Input | None) -> None:
         """Feed the answer to an effect, and save what follows."""
         if answer is not None:
@@ -243,9 +243,8 @@ class TaskRunner:
         self._start_background()
         if self._tasks.is_stopping:
             return
-        # A task gets the context of the host's work, not that of the task that approved a call.
         while self._engine.pending:
-            self._tasks.perform(self.begun.take_next(), self._context.copy())
+            self._tasks.perform(self.begun.take_next(), _task_context(self._context))
         if (
             self.ask_host is not None
             and not self._is_asking
@@ -254,11 +253,11 @@ class TaskRunner:
             self._is_asking = True
             self._tasks.working += 1
             work = partial(self._ask_for_approvals, self.ask_host)
-            self._tasks.start(work, self._context.copy())
+            self._tasks.start(work, _task_context(self._context))
 
     def _start_background(self) -> None:
         for effect in self._background.take(self._engine.pending):
-            self._background.start(self._run_in_background, effect, self._context.copy())
+            self._background.start(self._run_in_background, effect, _task_context(self._context))
 
     async def stop_tasks(self) -> None:
         """Cancel all tasks of the turn and wait until they have ended."""
@@ -311,3 +310,8 @@ class TaskRunner:
             self._is_asking = False
             self._tasks.working -= 1
             self.notify()
+
+
+def _task_context(of_host: Context | None) -> Context:
+    # A task gets the context of the host's work, not that of the task that approved a call.
+    return copy_context() if of_host is None else of_host.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -15,51 +15,63 @@ from agentkit_loop.kernel._effects import EffectId, Preflight, StartTool
 from agentkit_loop.kernel._inputs import Input, ToolAsked, ToolDone, ToolProgressed, ToolSpent
 from agentkit_loop.kernel._state import State
 from agentkit_loop.kernel._tool_run import Resumption
+from agentkit_loop.ports import Clock
 from agentkit_tools_core import CallTimer, ToolContext, ToolInvocation
 
 _FIRST_RUN: Final = Resumption()
+
+
+class RunningSession(Protocol):
+    """What tool calls need of the engine of their session."""
+
+    @property
+    def state(self) -> State:
+        """The session's present state."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+        ...
+
+    def post(self, kernel_input: Input) -> None:
+        """Take an input for the kernel, from any thread."""
+        ...
+
+    def post_if_open(self, kernel_input: Input) -> None:
+        """Do the same, but nothing once the session takes no more inputs."""
+        ...
 
 
 class ToolRuns:
     """The tool calls of one session that run, and the budget that they share.
 
     Args:
+        session: The engine of the session.
         setup: The pieces of the engine.
-        state: Returns the session's present state.
-        post: Takes an input for the kernel, from any thread.
-        post_if_open: The same, but does nothing once the session takes no more inputs.
 
     Attributes:
         checks: Checks calls, and knows with which tools they may run.
     """
 
-    __slots__ = (
-        "_budget",
-        "_dependencies",
-        "_post",
-        "_post_if_open",
-        "_running",
-        "_state",
-        "checks",
-    )
+    __slots__ = ("_budget", "_dependencies", "_running", "_session", "checks")
 
-    def __init__(
-        self,
-        setup: EngineSetup,
-        state: Callable[[], State],
-        post: Callable[[Input], None],
-        post_if_open: Callable[[Input], None],
-    ) -> None:
+    def __init__(self, session: RunningSession, setup: EngineSetup) -> None:
         self.checks = CallChecks()
-        self._state = state
-        self._post = post
-        self._post_if_open = post_if_open
+        self._session = session
         self._dependencies: Mapping[type[Any], object] = setup.dependencies
-        self._budget = Budget(
-            state, setup.clock.now_ms, setup.parent_budget, on_charge=self._report_spending
-        )
+        self._budget = Budget(self, setup.parent_budget)
         self._running: dict[EffectId, ToolCallId] = {}
         """Calls that run, or have run and were not answered yet."""
+
+    @property
+    def state(self) -> State:
+        """The session's present state."""
+        return self._session.state
+
+    def now_ms(self) -> int:
+        """Return the time in milliseconds; the state has only the time of the last step."""
+        return self._session.clock.now_ms()
 
     def begin(self, effect: StartTool) -> None:
         """Note that a call runs."""
@@ -90,13 +102,19 @@ class ToolRuns:
             self.checks.forget(call_id)
             self._budget.settle(call_id)
 
+    def rest(self) -> None:
+        """Let go of what only running calls need; see `EffectRunner.rest`."""
+        if not self._running:
+            self._running.clear()
+        self.checks.rest()
+
     def is_running(self, effect_id: EffectId) -> bool:
         """Whether a call runs, or has run and was not answered yet."""
         return effect_id in self._running
 
     def invocation(self, effect: Preflight | StartTool) -> ToolInvocation:
         """Build the executor's view of a call."""
-        state = self._state()
+        state = self.state
         return ToolInvocation(
             call_id=effect.call.id,
             name=effect.call.name,
@@ -120,11 +138,11 @@ class ToolRuns:
             timer: Keeps the time limits of the call and of its child calls.
             is_host_cancelled: Whether the task in which it is called is to end; from any thread.
         """
-        resume = effect.resume or _FIRST_RUN
+        resume, session = effect.resume or _FIRST_RUN, self._session
         return ToolContext(
             self.invocation(effect),
-            progress=lambda message, data: self._post(ToolProgressed(effect.id, message, data)),
-            cancelled=lambda: effect.id not in self._state().out or is_host_cancelled(),
+            progress=lambda message, data: session.post(ToolProgressed(effect.id, message, data)),
+            cancelled=lambda: effect.id not in session.state.out or is_host_cancelled(),
             dependencies={TurnBudget: self._budget.share(effect.call.id), **self._dependencies},
             approved=effect.granted,
             answers=resume.answers,
@@ -143,7 +161,8 @@ class ToolRuns:
         }
         return replace(state, out=out)
 
-    def _report_spending(self, call_id: ToolCallId, usage: Usage) -> None:
+    def report_spending(self, call_id: ToolCallId, usage: Usage) -> None:
+        """Tell the kernel what a running call has used since it was last told."""
         for effect_id, running_call in list(self._running.items()):
             if running_call == call_id:
-                return self._post_if_open(ToolSpent(effect_id, usage))
+                return self._session.post_if_open(ToolSpent(effect_id, usage))

@@ -7,13 +7,17 @@ slice of a wait.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+from agentkit_loop._errors import WrongModelForm
 from agentkit_loop.drivers._broken_runs import keeps_turn
 from agentkit_loop.drivers._engine import Engine
 from agentkit_loop.drivers._inline import InlineRunner
 from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.ports import BlockingModelSession, BlockingStore
+from agentkit_loop.ports import BlockingModel, BlockingModelSession, BlockingStore, Model
 
 
 class BlockingDriver:
@@ -41,9 +45,15 @@ class BlockingDriver:
         self._runner = InlineRunner(self.engine, model, store)
         self.engine.runner = self._runner
 
-    def use_model(self, model: BlockingModelSession) -> None:
-        """Call another model from the next model call on."""
-        self._runner.use_model(model)
+    def prepare_model(self, model: Model | BlockingModel) -> Callable[[], None]:
+        """Open another model; return the function that has it called from then on.
+
+        Raises:
+            WrongModelForm: The model has no `open_blocking`.
+        """
+        if not isinstance(model, BlockingModel):
+            raise WrongModelForm(model.name, "open_blocking")
+        return partial(self._runner.use_model, model.open_blocking(self.engine.state.session_id))
 
     def next(self) -> SessionStatus | None:
         """Work until there is a status for the host.

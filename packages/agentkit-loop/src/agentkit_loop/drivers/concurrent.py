@@ -9,12 +9,14 @@ Calls that may go on in the background run in the session's background group, wh
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 import anyio
 
 from agentkit_core import ApprovalRequest
+from agentkit_loop._errors import WrongModelForm
 from agentkit_loop.drivers._background_group import BackgroundGroup
 from agentkit_loop.drivers._broken_runs import keeps_turn
 from agentkit_loop.drivers._cancellation import Cancellation
@@ -25,7 +27,7 @@ from agentkit_loop.drivers._setup import EngineSetup
 from agentkit_loop.drivers._task_runner import AskHost, TaskRunner
 from agentkit_loop.kernel._status import SessionStatus
 from agentkit_loop.kernel._table import Phase
-from agentkit_loop.ports import ModelSession, Store
+from agentkit_loop.ports import BlockingModel, Model, ModelSession, Store
 
 _T = TypeVar("_T")
 
@@ -64,9 +66,15 @@ class ConcurrentDriver:
         """Whether the host has cancelled the work."""
         return self._performer.cancellation
 
-    def use_model(self, model: ModelSession) -> None:
-        """Call another model from the next model call on."""
-        self._performer.use_model(model)
+    def prepare_model(self, model: Model | BlockingModel) -> Callable[[], None]:
+        """Open another model; return the function that has it called from then on.
+
+        Raises:
+            WrongModelForm: The model has no `open`.
+        """
+        if not isinstance(model, Model):
+            raise WrongModelForm(model.name, "open")
+        return partial(self._performer.use_model, model.open(self.engine.state.session_id))
 
     def ask_while_running(self, ask_host: AskHost | None) -> None:
         """Ask the host for approvals while other calls run; None stops that."""

@@ -7,7 +7,7 @@ it checks the limits, and so do other tools of the same turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -25,6 +25,23 @@ _Path = tuple[ToolCallId, ...]
 """A call, then the calls within it that lead to the one that used something."""
 
 
+class Spender(Protocol):
+    """The calls of a session, as its budget sees them."""
+
+    @property
+    def state(self) -> State:
+        """The session's present state."""
+        ...
+
+    def now_ms(self) -> int:
+        """Return the time in milliseconds; the state has only the time of the last step."""
+        ...
+
+    def report_spending(self, call_id: ToolCallId, usage: Usage) -> None:
+        """Tell the kernel of a charge."""
+        ...
+
+
 class Budget:
     """The budget of the running turn; a tool gets its share by `context.get(TurnBudget)`.
 
@@ -33,33 +50,22 @@ class Budget:
     counted twice.
 
     Args:
-        state: Returns the session's present state.
-        now_ms: Returns the time in milliseconds; the state has only the time of the last step.
+        spender: The calls of the session.
         parent: The budget of the run whose tool this session is; None if it is no tool.
-        on_charge: Called with each charge, for the kernel.
     """
 
-    __slots__ = ("_charges", "_now_ms", "_on_charge", "_parent", "_state")
+    __slots__ = ("_charges", "_parent", "_spender")
 
-    def __init__(
-        self,
-        state: Callable[[], State],
-        now_ms: Callable[[], int],
-        parent: TurnBudget | None = None,
-        *,
-        on_charge: Callable[[ToolCallId, Usage], None] = lambda call_id, usage: None,
-    ) -> None:
-        self._state = state
-        self._now_ms = now_ms
+    def __init__(self, spender: Spender, parent: TurnBudget | None = None) -> None:
+        self._spender = spender
         self._parent = parent
-        self._on_charge = on_charge
         self._charges: dict[_Path, tuple[TurnId | None, Usage]] = {}
         """By call, with the turn in which it was charged last."""
 
     @property
     def limits(self) -> Limits:
         """The limits of the turn."""
-        return self._state().config.limits
+        return self._spender.state.config.limits
 
     def limit_reached(self) -> str | None:
         """Name the limit that forbids another model call; None if none does.
@@ -68,7 +74,7 @@ class Budget:
         """
         if self._parent is not None and (limit := self._parent.limit_reached()) is not None:
             return limit
-        state = self._state()
+        state = self._spender.state
         if state.turn is None:
             return None
         turn = state.turn
@@ -78,7 +84,7 @@ class Budget:
             usage=sum(charged, turn.usage),
             unreported=turn.unreported or any(map(is_unreported, charged)),
             unpriced=turn.unpriced or any(map(is_unpriced, charged)),
-            duration_ms=max(state.clock, self._now_ms()) - turn.started_at,
+            duration_ms=max(state.clock, self._spender.now_ms()) - turn.started_at,
         )
         # The number of model calls limits the agent's own model only, not those of its tools.
         config = state.config
@@ -100,10 +106,10 @@ class Budget:
             path: The call, then the calls within it that lead to the one that used something.
             usage: What was used since the last charge.
         """
-        turn = self._state().turn
+        turn = self._spender.state.turn
         _, before = self._charges.get(path, (None, Usage()))
         self._charges[path] = None if turn is None else turn.id, before + usage
-        self._on_charge(path[0], usage)
+        self._spender.report_spending(path[0], usage)
         if self._parent is not None:
             self._parent.charge_within(path, usage)
 

@@ -55,6 +55,7 @@ from agentkit_loop.kernel._table import EDGES, Phase
 from agentkit_loop.kernel._table_errors import IllegalTransition
 
 _NO_OPTIONS: Final = ModelOptions()
+_NO_HOOKS: Final = HookPoints()
 
 ANSWERS: Final[Mapping[type[Input], tuple[type[AnsweredEffect], ...]]] = {
     MutatorsDone: (RunMutators,),
@@ -128,7 +129,7 @@ def start(
         options=options or _NO_OPTIONS,
         instructions=tuple(instructions),
         config=config or LoopConfig(),
-        hooks=hooks or HookPoints(),
+        hooks=hooks or _NO_HOOKS,
         calls=items.call_count,
         clock=now,
     )

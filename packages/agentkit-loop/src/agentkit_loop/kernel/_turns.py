@@ -11,6 +11,8 @@ Each function returns the phase that the session is in afterwards.
 
 from __future__ import annotations
 
+from typing import Final
+
 from agentkit_core import (
     ANSWERABLE_KINDS,
     FinishReason,
@@ -38,6 +40,8 @@ from agentkit_loop.kernel._state import TurnState
 from agentkit_loop.kernel._status import Finished
 from agentkit_loop.kernel._table import Phase
 
+_NOTHING: Final = Usage()
+
 
 def wants_answer(transcript: Transcript) -> bool:
     """Whether the last item is one that a model answers."""
@@ -59,8 +63,8 @@ def begin_turn(draft: Draft) -> Phase:
         started_at=draft.clock,
         first=len(draft.transcript),
     )
-    owed, draft.owed = draft.owed, Usage()
-    if owed != Usage():
+    owed, draft.owed = draft.owed, _NOTHING
+    if owed != _NOTHING:
         draft.add_usage(owed)
     draft.emit(TurnStarted())
     draft.append_inputs()

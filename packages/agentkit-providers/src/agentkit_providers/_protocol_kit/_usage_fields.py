@@ -11,6 +11,7 @@ from agentkit_core import CostUsage
 _LARGEST_COUNT: Final = 2**53 - 1
 """Larger numbers are no counts of tokens, and not every reader of JSON can hold them."""
 _LARGEST_COST: Final = Decimal(10) ** 15
+_UNKNOWN: Final = CostUsage()
 
 
 def count(report: Mapping[str, Any], name: str) -> int | None:
@@ -43,15 +44,15 @@ def reported_cost(report: Mapping[str, Any], currency: str | None) -> CostUsage:
         The cost; empty where the report names none.
     """
     if currency is None:
-        return CostUsage()
+        return _UNKNOWN
     cost = report.get("cost")
     if isinstance(cost, Mapping):
         cost = cost.get("total_cost")
     if isinstance(cost, bool) or not isinstance(cost, int | float | str):
-        return CostUsage()
+        return _UNKNOWN
     try:
         amount = Decimal(str(cost))
     except (InvalidOperation, ValueError):
-        return CostUsage()
+        return _UNKNOWN
     plausible = amount.is_finite() and 0 <= amount <= _LARGEST_COST
-    return CostUsage({currency: amount}) if plausible else CostUsage()
+    return CostUsage({currency: amount}) if plausible else _UNKNOWN

@@ -128,15 +128,12 @@ class HttpModel:
 
     def open(self, session_id: SessionId, /) -> HttpSession:
         """Open a session for an event loop. No I/O happens before the first request."""
-        encode = self._calls.encode_of_conversation()
-        return HttpSession(lambda request: self._stream(request, encode), session_id)
+        return HttpSession(self._stream, self._calls.encode_of_conversation(), session_id)
 
     def open_blocking(self, session_id: SessionId, /) -> BlockingHttpSession:
         """Open a session for blocking calls. No I/O happens before the first request."""
         encode = self._calls.encode_of_conversation()
-        return BlockingHttpSession(
-            lambda request: self._stream_blocking(request, encode), session_id
-        )
+        return BlockingHttpSession(self._stream_blocking, encode, session_id)
 
     def stream(
         self,

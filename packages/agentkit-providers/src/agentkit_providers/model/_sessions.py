@@ -14,6 +14,7 @@ from agentkit_core import ModelRequest, SessionId
 from agentkit_core.provider import ModelEvent
 
 if TYPE_CHECKING:
+    from agentkit_providers.model._call_builder import Encode
     from agentkit_providers.transport._concurrent import BatchStream
 
 Batches = Generator[tuple[ModelEvent, ...], None, None]
@@ -23,19 +24,26 @@ class HttpSession:
     """One conversation with a model over an event loop.
 
     Args:
-        send: Sends a request once.
+        send: Sends a request once, as it is written by what comes with it.
+        encode: Writes the requests of this conversation.
         session_id: Goes with requests that name no session.
     """
 
-    __slots__ = ("__weakref__", "_send", "_session_id")
+    __slots__ = ("__weakref__", "_encode", "_send", "_session_id")
 
-    def __init__(self, send: Callable[[ModelRequest], BatchStream], session_id: SessionId) -> None:
+    def __init__(
+        self,
+        send: Callable[[ModelRequest, Encode], BatchStream],
+        encode: Encode,
+        session_id: SessionId,
+    ) -> None:
         self._send = send
+        self._encode = encode
         self._session_id = session_id
 
     def respond(self, request: ModelRequest, /) -> BatchStream:
         """Send a request once; see `HttpModel.stream`."""
-        return self._send(_with_session(request, self._session_id))
+        return self._send(_with_session(request, self._session_id), self._encode)
 
     async def close(self) -> None:
         """Do nothing: connections belong to the event loop, and are closed with it."""
@@ -45,19 +53,26 @@ class BlockingHttpSession:
     """One conversation with a model without an event loop.
 
     Args:
-        send: Sends a request once.
+        send: Sends a request once, as it is written by what comes with it.
+        encode: Writes the requests of this conversation.
         session_id: Goes with requests that name no session.
     """
 
-    __slots__ = ("__weakref__", "_send", "_session_id")
+    __slots__ = ("__weakref__", "_encode", "_send", "_session_id")
 
-    def __init__(self, send: Callable[[ModelRequest], Batches], session_id: SessionId) -> None:
+    def __init__(
+        self,
+        send: Callable[[ModelRequest, Encode], Batches],
+        encode: Encode,
+        session_id: SessionId,
+    ) -> None:
         self._send = send
+        self._encode = encode
         self._session_id = session_id
 
     def respond(self, request: ModelRequest, /) -> Batches:
         """Send a request once; see `HttpModel.stream_blocking`."""
-        return self._send(_with_session(request, self._session_id))
+        return self._send(_with_session(request, self._session_id), self._encode)
 
     def close(self) -> None:
         """Do nothing: idle connections are kept for the next request of any session."""
