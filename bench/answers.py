@@ -27,7 +27,9 @@ def fragments(count: int) -> list[str]:
 
 def text(count: int, mark: str = "") -> str:
     """Return an answer in `count` text deltas, each of which begins with `mark`."""
-    return "".join(mark + fragment for fragment in fragments(count))
+    period = [mark + fragment for fragment in FRAGMENTS]
+    times, rest = divmod(count, len(period))
+    return "".join(period) * times + "".join(period[:rest])
 
 
 def mark(session: int) -> str:
