@@ -334,10 +334,11 @@ def bench(session: nox.Session) -> None:
     `-- --peers` measures other libraries too, each installed in an environment of its own. An
     argument that is a file of bench/ is run instead: `-- bench/memory.py`.
     """
-    peers = any(argument.startswith("--peers") for argument in session.posargs)
-    session.install("httpx", *(["uv"] if peers else []), *from_source(*PACKAGES))
+    session.install("httpx", *from_source(*PACKAGES))
     run = [] if session.posargs[:1] and session.posargs[0].endswith(".py") else ["bench/run.py"]
-    session.run("python", *run, *session.posargs)
+    # The uv that nox has; without it, peers are installed more slowly.
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent))
+    session.run("python", *run, *session.posargs, env={"UV": uv} if uv else None)
 
 
 @nox.session(default=False)

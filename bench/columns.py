@@ -93,8 +93,12 @@ PEERS = (
         "LiteLLM",
         "import litellm",
         requires=("litellm",),
-        # Without it, each import downloads a list of prices.
-        settings={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        # Without the first, each import downloads a list of prices; without the second, five
+        # hundred connections are open at once at most.
+        settings={
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "AIOHTTP_CONNECTOR_LIMIT_PER_HOST": "1000",
+        },
     ),
     Column(
         "langgraph",

@@ -63,8 +63,9 @@ def locked_version(name: str) -> str:
 
 
 def uv() -> str | None:
-    """Find uv, on the path or beside this Python."""
-    return shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    """Find uv: the one that the variable `UV` names, or one on the path or beside this Python."""
+    beside = shutil.which("uv", path=str(Path(sys.executable).parent))
+    return os.environ.get("UV") or shutil.which("uv") or beside
 
 
 def call(

@@ -22,7 +22,7 @@ from typing import Any
 import environments
 from columns import AGENTKIT, FLOOR, Column
 from environments import ROOT
-from table import figure, join
+from table import ABSENT, figure, join
 from units import IMPORT_GOAL, MOST_DISTRIBUTIONS, MOST_MB
 
 CORE = ("agentkit-core",)
@@ -63,12 +63,13 @@ class Footprint:
     installed_mb: float
     distributions: tuple[str, ...]
 
-    def line(self, floor: Footprint) -> str:
-        ratio = self.least_ms / floor.least_ms
+    def line(self, floor: Footprint | None) -> str:
+        """Return the line of the table; without a ratio if the floor is not there."""
+        ratio = self.least_ms / floor.least_ms if floor else 0.0
         ours = self.name == "agentkit"
         cells = [
             f"{figure(self.least_ms)} ({figure(self.median_ms)}) ms",
-            judged(figure(ratio), over=ours and ratio > IMPORT_GOAL),
+            judged(figure(ratio), over=ours and ratio > IMPORT_GOAL) if floor else ABSENT,
             f"{figure(self.resident_mib)} MiB",
             judged(f"{figure(self.installed_mb)} MB", over=ours and self.installed_mb > MOST_MB),
             judged(f"{self.count}", over=ours and self.count > MOST_DISTRIBUTIONS),
@@ -163,4 +164,4 @@ def footprints(peers: Sequence[Column], repeat: int) -> Iterator[Footprint | str
         try:
             yield take(name, install(), column, repeat)
         except environments.Unavailable as error:
-            yield f"skipped {error}"
+            yield str(error)
