@@ -283,14 +283,16 @@ def test_images_are_shown_and_sound_can_be_played(browser: Browser, page: Path) 
 
 
 def test_print_shows_what_is_folded_and_leaves_the_tools_out(browser: Browser, page: Path) -> None:
-    with opened(browser, page) as tab:
+    with opened(browser, page, dark=True) as tab:
         tab.send("Emulation.setEmulatedMedia", media="print")
+        colour = tab.run("getComputedStyle(document.body).backgroundColor")
         folded = tab.run("document.querySelector('.call .arguments').checkVisibility()")
         tools = tab.run("document.querySelector('.tools').checkVisibility()")
         paper = b64decode(tab.send("Page.printToPDF")["data"])
 
     assert folded
     assert not tools
+    assert colour == "rgb(255, 255, 255)"
     assert paper.startswith(b"%PDF")
 
 

@@ -176,10 +176,11 @@ def _bar(span: ModelCallSpan | ToolCallSpan, scale: _Scale, last_ms: int) -> Mar
     began = span.first_delta_ms if isinstance(span, ModelCallSpan) else span.run_started_ms
     if began is None and isinstance(span, ToolCallSpan):
         began = span.ended_ms  # it never ran
-    pieces = [_piece(start, end, style)]
-    if began is not None:
-        idle = min(scale.place(began), end - _THINNEST)
-        pieces.append(_piece(start, max(idle, start), "idle", thinnest=0))
+    busy = start if began is None else min(scale.place(began), end - _THINNEST)
+    pieces = []
+    if busy > start:
+        pieces.append(_piece(start, busy, "idle"))
+    pieces.append(_piece(max(busy, start), end, style))
     if isinstance(span, ToolCallSpan):
         for wait in span.approvals:
             until = _end(span, last_ms) if wait.until_ms is None else wait.until_ms
@@ -197,8 +198,8 @@ def _style(span: Span) -> str:
     return "model" if isinstance(span, ModelCallSpan) else "tool"
 
 
-def _piece(start: float, end: float, style: str, *, thinnest: int = _THINNEST) -> Markup:
-    width = max(end - start, thinnest)
+def _piece(start: float, end: float, style: str) -> Markup:
+    width = max(end - start, _THINNEST)
     return element(
         "rect",
         x=f"{min(start, _WIDTH - width):.1f}",
