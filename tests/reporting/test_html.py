@@ -40,8 +40,9 @@ from agentkit_loop.events import (
 )
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
-from agentkit_reporting import UsageReporter
+from agentkit_reporting import JsonlReporter, UsageReporter
 from agentkit_reporting.html import HtmlReporter, render_page, write_page
+from agentkit_reporting.replay import read_record
 from agentkit_tools_core import tool
 from support.examples import examples
 from support.html_outline import outline
@@ -196,6 +197,15 @@ def test_a_real_session_gives_the_same_page_from_its_reporter_and_from_its_event
     assert "Inner agent" in text
     assert text.index("What is it like in Rome?") < text.index("Sunny!")
     assert page.count('class="session"') == 1
+
+
+def test_m07_a_record_gives_the_page_that_its_run_gave(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with JsonlReporter(path) as report:
+        for envelope in showcase():
+            report(envelope)
+
+    assert render_page(read_record(path)) == PAGE
 
 
 @tool(needs_approval=True)
