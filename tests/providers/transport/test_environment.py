@@ -175,10 +175,11 @@ def dripping(start: bytes, drip: bytes) -> Iterator[str]:
             with connection:
                 connection.recv(65536)
                 connection.sendall(start)
-                while not stop.wait(0.1):
+                while not stop.wait(0.03):
                     connection.sendall(drip)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(2.0)  # on a busy machine, the time may be over before it is asked
         thread = threading.Thread(target=serve, args=(listener,))
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -207,7 +208,7 @@ def test_vs09_the_total_time_holds_however_slowly_bytes_come(
     with dripping(*DRIPS[name]) as url:
         model = connect("compatible:m", base_url=url)
         began = time.monotonic()
-        last: Any = over(model, ask(first_byte_s=10, idle_s=10, total_s=0.6))[-1][-1]
+        last: Any = over(model, ask(first_byte_s=10, idle_s=10, total_s=0.3))[-1][-1]
 
         assert time.monotonic() - began < 2
         if name != "an error":
@@ -222,7 +223,7 @@ def test_vs09_the_time_to_the_head_does_not_begin_anew_with_every_byte(
     with dripping(*DRIPS[name]) as url:
         model = connect("compatible:m", base_url=url)
         began = time.monotonic()
-        last: Any = over(model, ask(connect_s=0.2, first_byte_s=0.4))[-1][-1]
+        last: Any = over(model, ask(connect_s=0.2, first_byte_s=0.2))[-1][-1]
 
         assert time.monotonic() - began < 2
         if name != "an error":
