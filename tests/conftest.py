@@ -15,8 +15,8 @@ from hypothesis.strategies import none
 ROOT = Path(__file__).resolve().parent.parent
 
 # No deadline: a shared machine is slow at times, and a slow example breaks no property.
-settings.register_profile("plain", deadline=None, derandomize=True, database=None, max_examples=40)
-settings.register_profile("quick", settings.get_profile("plain"), max_examples=10)
+settings.register_profile("plain", deadline=None, derandomize=True, database=None, max_examples=30)
+settings.register_profile("quick", settings.get_profile("plain"), max_examples=5)
 settings.register_profile(
     "fuzz", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -45,6 +45,7 @@ from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.catalogue import default_catalogue
 from agentkit_providers.endpoints import default_registry
 from providers.vendor_rules import CHECKS, broken_rules
+from support.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -190,7 +191,7 @@ def with_origin(history: list[Item], origin: Provenance | None) -> list[Item]:
     ]
 
 
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(examples(8), suppress_health_check=list(HealthCheck))
 @given(history=items, offered=tools, asked=options, own=st.booleans())
 def test_a_body_meets_the_rules_of_its_vendor(
     history: list[Item], offered: list[ToolSpec], asked: ModelOptions, own: bool

@@ -31,10 +31,10 @@ from support.killed import Order, Outcome, effects_in, envelopes_in, open_store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 _KILLS = {
-    ("blocking", "file"): thorough(12, 96),
-    ("blocking", "sqlite"): thorough(12, 96),
-    ("asyncio", "sqlite"): thorough(8, 48),
-    ("trio", "file"): thorough(8, 48),
+    ("blocking", "file"): thorough(10, 96),
+    ("blocking", "sqlite"): thorough(10, 96),
+    ("asyncio", "sqlite"): thorough(6, 48),
+    ("trio", "file"): thorough(6, 48),
 }
 """How many lives for each driver and store. A driver knows nothing of what its store is, so each
 meets one at least and each store meets both kinds of driver."""

@@ -775,7 +775,7 @@ def test_whatever_the_history_google_takes_the_body(items: Any, profile: str, mo
     check_body(body(*items, quirks=PROFILES[profile], model=model))
 
 
-@examples(25)
+@examples(10)
 @given(any_histories(), any_histories(), st.integers(0, 5))
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     first: Any, second: Any, end: int

@@ -682,7 +682,7 @@ GROWING = {
 
 @pytest.mark.parametrize("quirks", GROWING.values(), ids=GROWING)
 @given(histories=st.lists(any_histories(), min_size=1, max_size=3), data=st.data())
-@examples(25)
+@examples(10)
 def test_an_encoder_gives_the_bytes_of_its_projection_whatever_it_wrote_before(
     quirks: Quirks, histories: list[list[Item]], data: st.DataObject
 ) -> None:
