@@ -6,6 +6,8 @@ work, fail or are denied, and model calls that fail and are tried again.
 
 from __future__ import annotations
 
+import errno
+import io
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,8 +27,10 @@ from agentkit_reporting import (
     BufferedReporter,
     FailurePolicy,
     GuardedReporter,
+    JsonlReporter,
     QueueOverflow,
     TeeReporter,
+    TextReporter,
     TranscriptReporter,
 )
 from agentkit_reporting.channel import ChannelReporter
@@ -130,10 +134,23 @@ def plain(reporter: Reporter) -> Iterator[Reporter]:
     yield reporter
 
 
+class Broken(io.StringIO):
+    """A terminal that is closed, or a disk that is full."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, _: str) -> int:
+        raise self.error
+
+
 TRIALS: dict[str, Callable[[], AbstractContextManager[Reporter]]] = {
     "raises": partial(plain, raises),
     "leaves a mess": partial(plain, leaves_a_mess),
     "slow": partial(plain, is_slow),
+    "closed pipe": partial(plain, TextReporter(Broken(BrokenPipeError()))),
+    "full disk": partial(plain, JsonlReporter(Broken(OSError(errno.ENOSPC, "no space left")))),
     **{f"guarded, {each}": partial(guarded, each) for each in TOLERANT},
     **{f"beside others, {each}": partial(beside_others, each) for each in TOLERANT},
     **{f"slow on a thread, {each}": partial(slow_on_a_thread, each) for each in TOLERANT},

@@ -35,6 +35,7 @@ from agentkit_loop.events import (
     ModelCallStarted,
     RunFinished,
     RunStarted,
+    RunSuspended,
     TurnFinished,
     TurnStarted,
 )
@@ -367,6 +368,21 @@ def test_inner_sessions_that_end_do_not_write_the_page(
         report(envelope)
 
     assert not written
+
+
+def test_o02_a_page_is_written_when_a_session_is_left_in_the_middle_of_a_turn(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.html"
+    report = HtmlReporter(path)
+    story = Story([])
+    story.say(RunStarted())
+    story.begin("turn-1", Item.user("go"))
+    story.say(RunSuspended())
+    for envelope in story.log:
+        report(envelope)
+
+    assert path.exists()
 
 
 def test_a_page_is_written_when_a_turn_ends_and_when_it_is_closed(tmp_path: Path) -> None:

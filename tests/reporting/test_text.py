@@ -58,6 +58,7 @@ from agentkit_loop.events import (
     RetryScheduled,
     RunFinished,
     RunStarted,
+    RunSuspended,
     ToolCallRequested,
     ToolCatalogChanged,
     ToolDetached,
@@ -109,6 +110,11 @@ def test_text_is_written_as_it_comes() -> None:
         report(envelope)
 
     assert data == ["Hello ", "Rome", "\n"]
+
+
+def test_o02_a_session_that_is_left_leaves_no_open_line() -> None:
+    assert shown(content(*text(A, "Hel")), RunSuspended()) == "Hel\n"
+    assert shown(DONE, RunSuspended()) == ""
 
 
 def test_a_file_is_flushed_at_each_event(capsys: pytest.CaptureFixture[str]) -> None:

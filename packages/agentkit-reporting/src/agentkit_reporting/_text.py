@@ -33,6 +33,7 @@ from agentkit_loop.events import (
     MutationFinished,
     MutationOutcome,
     RetryScheduled,
+    RunSuspended,
     ToolCallRequested,
     ToolCatalogChanged,
     ToolDetached,
@@ -114,6 +115,7 @@ class TextReporter:
             InputRejected: self._write_rejected_input,
             Diagnostic: self._write_diagnostic,
             TurnFinished: self._write_turn_end,
+            RunSuspended: self._write_suspension,
         }
 
     def __call__(self, envelope: Envelope) -> None:
@@ -209,6 +211,10 @@ class TextReporter:
             self._warn(_describe_end(result))
         if self._show_usage:
             self._lines.line(f"[{clean(describe_usage(result.usage))}]", Style.DIM)
+
+    def _write_suspension(self, _: RunSuspended) -> None:
+        # The session may be left in the middle of an answer.
+        self._answer.end()
 
     def _call_line(self, name: str, arguments: str | dict[str, JsonValue]) -> None:
         width = self._max_width
