@@ -21,6 +21,7 @@ from agentkit_loop.events import (
     Envelope,
     ModelCallFinished,
     ModelCallStarted,
+    RunFinished,
     RunStarted,
     ToolResultReceived,
 )
@@ -71,7 +72,9 @@ class UsageSummary(Record, frozen=True):
         return self.total.fully_priced and self.tools.fully_priced
 
 
-_COUNTED: Final = frozenset({RunStarted, ModelCallStarted, ModelCallFinished, ToolResultReceived})
+_COUNTED: Final = frozenset(
+    {RunStarted, RunFinished, ModelCallStarted, ModelCallFinished, ToolResultReceived}
+)
 
 
 class UsageReporter:
@@ -125,6 +128,9 @@ class UsageReporter:
                 self._count(envelope, event)
             case ToolResultReceived():
                 self._count_tool(envelope.session_id, event)
+            case RunFinished():
+                self._parents.pop(envelope.session_id, None)
+                self._requested_models.pop(envelope.session_id, None)
 
     def summary(self) -> UsageSummary:
         """Return the usage so far; later events do not change the result."""
