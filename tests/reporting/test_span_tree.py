@@ -45,6 +45,7 @@ from agentkit_loop.events import (
     TurnFinished,
     TurnStarted,
 )
+from agentkit_reporting._open_spans import _MOST_LEFT
 from agentkit_reporting.spans import (
     ModelCallSpan,
     RunSpan,
@@ -326,3 +327,41 @@ def test_sessions_that_share_a_tree_are_apart() -> None:
     ]
     assert tree.finish(SESSION) == SpanChanges()
     assert len(tree.finish(SessionId("other")).ended) == 2
+
+
+def test_a_run_that_answers_a_call_of_an_earlier_run_is_in_that_call() -> None:
+    """The process was killed, and the tool is run again before anything of its call is reported."""
+    inner = SessionId("inner")
+    answers = RunStarted(parent_session_id=SESSION, parent_call_id=CALL.id)
+    events = [
+        *enveloped([RunStarted(), TurnStarted(), ToolCallRequested(CALL)]),
+        *enveloped([RunStarted(resumed=True)]),
+        *enveloped([answers, RunFinished()], session_id=inner),
+        *enveloped([result_of(), turn_end(), RunFinished()]),
+    ]
+
+    assert outline(spans_of(events)) == [
+        "run unfinished",
+        "  turn turn-1 unfinished",
+        "    tool call c unfinished",
+        "run ok continues",
+        "  tool call c ok continues",
+        "    run ok",
+        "  turn turn-1 ok continues",
+    ]
+    # A call that ended is not gone on with.
+    late = [*events, *enveloped([RunStarted(True)]), *enveloped([answers], session_id=inner)]
+    assert outline(spans_of(late))[-2:] == ["run unfinished continues", "run unfinished"]
+
+
+def test_what_is_remembered_of_runs_that_have_ended_is_bounded() -> None:
+    tree = SpanTree(keeps_ended=False)
+    left = tree._open._left
+    for at in range(_MOST_LEFT + 3):
+        for each in enveloped(
+            [ToolCallRequested(CALL), RunSuspended()], session_id=SessionId(f"{at}")
+        ):
+            tree.take(each)
+
+    assert len(left) == _MOST_LEFT
+    assert all(span.parent is None for span in left.values())

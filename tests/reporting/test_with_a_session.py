@@ -14,7 +14,7 @@ from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, say
 from agentkit_loop.testing import call as calls
 from agentkit_reporting import JsonlReporter, TextReporter, TranscriptReporter, UsageReporter
-from agentkit_reporting.spans import spans_of
+from agentkit_reporting.spans import ToolCallSpan, spans_of
 from agentkit_tools_core import tool
 from support.outlines import outline
 
@@ -78,9 +78,13 @@ def test_o02_a_session_that_is_left_and_continues_is_told_as_it_was() -> None:
         "    tool call c1 paused approval:waiting",
         "run ok continues",
         "  turn turn-1 ok continues",
-        "    tool call c1 ok continues ran",
+        "    tool call c1 ok continues ran approval:approved",
         "    model call 2.1 ok",
     ]
+    (first,), (second,) = (
+        [span for span in run.walk() if isinstance(span, ToolCallSpan)] for run in spans_of(told)
+    )
+    assert first.approvals[0].since_ms == second.approvals[0].since_ms
 
 
 @pytest.mark.parametrize("approve", [True, False])
@@ -122,7 +126,41 @@ def test_o02_an_inner_agent_that_waits_for_a_person_is_paused_and_not_cancelled(
         "          tool call c1 paused approval:waiting",
         "      run ok continues",
         "        turn turn-1 ok continues",
-        f"          tool call c1 {'ok continues ran' if approve else 'error continues denied'}",
+        "          tool call c1 "
+        + ("ok continues ran" if approve else "error continues denied")
+        + f" approval:{outcome}",
+        "          model call 2.1 ok",
+        "    model call 2.1 ok",
+    ]
+
+
+def test_o02_an_inner_agent_is_in_the_call_of_the_run_in_which_it_goes_on() -> None:
+    told: list[Envelope] = []
+    store = MemoryStore()
+    inner = Agent(
+        model=ScriptedModel(calls("pay", {"amount": 5}), "done"),
+        tools=[pay],
+        reporters=[told.append],
+    )
+    outer = Agent(
+        model=ScriptedModel(calls("clerk", {"task": "t"}), "ok"),
+        tools=[inner.as_tool("clerk", "Does paperwork.", blocking=True)],
+        reporters=[told.append],
+    )
+    with outer.session_blocking(store=store, session_id=SessionId("s")) as session:
+        session.submit("go")
+        session.next()
+    with outer.session_blocking(store=store, session_id=SessionId("s")) as session:
+        session.approve(session.pending_approvals[0].id)
+        session.next()
+
+    assert outline(spans_of(told))[8:] == [
+        "run ok continues",
+        "  turn turn-1 ok continues",
+        "    tool call c1 ok continues progress:1 approval:approved",
+        "      run ok continues",
+        "        turn turn-1 ok continues",
+        "          tool call c1 ok continues ran approval:approved",
         "          model call 2.1 ok",
         "    model call 2.1 ok",
     ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from agentkit_core import SessionId, ToolCallId
 from agentkit_core.values import Record
 from agentkit_loop.events import Envelope, RunStarted
@@ -30,6 +32,8 @@ class SpanChanges(Record, frozen=True):
 
 
 _NO_CHANGES: Final = SpanChanges()
+_MOST_LEFT: Final = 10_000
+"""How many calls of runs that have ended are remembered, in case that their sessions go on."""
 
 
 class OpenRun:
@@ -65,13 +69,15 @@ class OpenSpans:
         by_session: The open runs, in the order in which they began.
     """
 
-    __slots__ = ("_began", "_ended", "_keeps", "by_session")
+    __slots__ = ("_began", "_ended", "_keeps", "_left", "by_session")
 
     def __init__(self, *, keeps_ended: bool) -> None:
         self.by_session: dict[SessionId, OpenRun] = {}
         self._keeps = keeps_ended
         self._began: list[Span] = []
         self._ended: list[Span] = []
+        self._left: dict[tuple[SessionId, ToolCallId], ToolCallSpan] = {}
+        """Calls that had no result when their runs ended."""
 
     def take_changes(self) -> SpanChanges:
         """Return what has begun and ended since this was asked last."""
@@ -87,11 +93,7 @@ class OpenSpans:
         run = self.by_session.get(envelope.session_id)
         if run is not None:
             return run
-        parent = None
-        if started is not None and started.parent_session_id is not None:
-            outer = self.by_session.get(started.parent_session_id)
-            if outer is not None and started.parent_call_id is not None:
-                parent = outer.calls.get(started.parent_call_id)
+        parent = None if started is None else self._parent(envelope, started)
         span = RunSpan(
             session_id=envelope.session_id,
             started_ms=envelope.at,
@@ -154,17 +156,17 @@ class OpenSpans:
             return span
         in_turn = in_turn and envelope.turn_id is not None
         parent: Span = self.turn(envelope) if in_turn else run.span
-        span = run.calls[call_id] = ToolCallSpan(
-            session_id=envelope.session_id,
-            turn_id=envelope.turn_id if in_turn else None,
-            started_ms=envelope.at,
-            continues=True,
-            parent=parent,
-            call_id=call_id,
-            name=name,
-        )
-        self._begin(span)
-        return span
+        return self._begin_call(run, parent, call_id, name, envelope.at)
+
+    def known_call(self, envelope: Envelope, call_id: ToolCallId) -> ToolCallSpan | None:
+        """Return an open tool call, or one that goes on from an earlier run; else None."""
+        run = self.by_session.get(envelope.session_id)
+        if run is not None and (span := run.calls.get(call_id)) is not None:
+            return span
+        left = self._left.get((envelope.session_id, call_id))
+        if left is None:
+            return None
+        return self.call(envelope, call_id, left.name, in_turn=not left.is_background)
 
     def end(
         self,
@@ -205,8 +207,48 @@ class OpenSpans:
                 run.turn, run.last_status = None, span.status
             case ToolCallSpan():
                 del run.calls[span.call_id]
+                if span.result is None:
+                    self._remember(span)
         if not self._keeps and span.parent is not None:
             span.parent.children.remove(span)
+
+    def _remember(self, span: ToolCallSpan) -> None:
+        alone = replace(span, parent=None, children=[])
+        self._left[span.session_id, span.call_id] = alone
+        if len(self._left) > _MOST_LEFT:
+            del self._left[next(iter(self._left))]
+
+    def _parent(self, envelope: Envelope, started: RunStarted) -> ToolCallSpan | None:
+        """Return the call that a run answers; None if it answers none, or one of no open run."""
+        session_id, call_id = started.parent_session_id, started.parent_call_id
+        if session_id is None or call_id is None or session_id not in self.by_session:
+            return None
+        run = self.by_session[session_id]
+        if (span := run.calls.get(call_id)) is not None:
+            return span
+        left = self._left.get((session_id, call_id))
+        if left is None:
+            return None
+        return self._begin_call(run, run.turn or run.span, call_id, left.name, envelope.at)
+
+    def _begin_call(
+        self, run: OpenRun, parent: Span, call_id: ToolCallId, name: str, at: int
+    ) -> ToolCallSpan:
+        span = run.calls[call_id] = ToolCallSpan(
+            session_id=run.span.session_id,
+            turn_id=parent.turn_id,
+            started_ms=at,
+            continues=True,
+            parent=parent,
+            call_id=call_id,
+            name=name,
+        )
+        if (left := self._left.pop((span.session_id, call_id), None)) is not None:
+            span.is_background = left.is_background
+            open_waits = (wait for wait in left.approvals if wait.until_ms is None)
+            span.approvals = [replace(wait) for wait in open_waits]
+        self._begin(span)
+        return span
 
     def _begin(self, span: Span) -> None:
         self._began.append(span)

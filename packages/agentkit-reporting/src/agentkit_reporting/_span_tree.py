@@ -213,14 +213,15 @@ def _ask(opened: OpenSpans, envelope: Envelope, event: ApprovalRequired) -> None
     request = event.request
     span = opened.call(envelope, request.call.id, request.call.name, in_turn=not event.background)
     span.is_background = span.is_background or event.background
-    span.approvals.append(
-        ApprovalWait(approval_id=request.id, since_ms=envelope.at, request=request)
-    )
+    waits = (wait for wait in span.approvals if wait.until_ms is None)
+    if all(wait.approval_id != request.id for wait in waits):  # else it has waited since before
+        span.approvals.append(
+            ApprovalWait(approval_id=request.id, since_ms=envelope.at, request=request)
+        )
 
 
 def _resolve(opened: OpenSpans, envelope: Envelope, event: ApprovalResolved) -> None:
-    run = opened.by_session.get(envelope.session_id)
-    if run is None or (span := run.calls.get(event.call_id)) is None:
+    if (span := opened.known_call(envelope, event.call_id)) is None:
         return  # the name of the tool is not known; its result will say it
     for wait in span.approvals:
         if wait.approval_id == event.approval_id and wait.until_ms is None:
