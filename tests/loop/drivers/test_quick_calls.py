@@ -152,3 +152,34 @@ async def test_what_has_ended_keeps_its_result_when_a_later_one_breaks_the_run(
 
     assert results[0] == "saw 0"
     assert len(results) == 3
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+@pytest.mark.parametrize("blocking", [True, False])
+async def test_after_a_crash_between_them_only_those_that_may_be_repeated_run_again(
+    blocking: bool, repeatable: bool
+) -> None:
+    store, crashed, ran = MemoryStore(), MemoryStore(), list[int]()
+
+    @tool(inline=True, idempotent=repeatable)
+    def look(at: int) -> str:
+        """Look at something."""
+        ran.append(at)
+        if at == 1 and crashed.load_blocking(NAME) is None:
+            # What another process finds if this one ends here.
+            saved = store.load_blocking(NAME)
+            assert saved is not None
+            crashed.save_blocking(NAME, seq=1, head=saved.head, log=saved.log)
+        return f"saw {at}"
+
+    await run(Agent(model=three_calls("look"), tools=[look]), store, blocking=blocking)
+    assert ran == [0, 1, 2]
+    ran.clear()
+
+    model = ScriptedModel(say("done"))
+    with Agent(model=model, tools=[look]).session_blocking(session_id=NAME, store=crashed) as again:
+        assert again.continue_().end is TurnEnd.COMPLETED
+        results = again.transcript[-2].tool_results
+
+    assert ran == ([0, 1, 2] if repeatable else [])
+    assert [result.is_error for result in results] == [not repeatable] * 3
