@@ -153,6 +153,14 @@ def test_charts_say_in_words_what_they_draw() -> None:
     ]
 
 
+def test_the_charts_of_a_single_turn_have_a_column_for_each_model_call() -> None:
+    first_turn = [one for one in showcase() if one.session_id != "session-4f1d"]
+    page = outline(render_page(first_turn))
+
+    assert "Tokens of each model call" in page.text
+    assert sum(attributes.get("class") == "bar-output" for _, attributes in page.elements) == 2
+
+
 def test_u06_the_charts_of_turns_have_everything_that_was_used() -> None:
     log = showcase()
     usage = UsageReporter()

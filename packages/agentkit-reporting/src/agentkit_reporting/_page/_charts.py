@@ -39,27 +39,39 @@ _KINDS: Final[tuple[tuple[str, str, Callable[[TokenUsage], int | None]], ...]] =
 )
 
 
-def usage_charts(turns: Sequence[Usage]) -> Markup:
-    """Draw tokens and costs of each turn, a currency a chart; empty where nothing is known."""
+def usage_charts(what: str, columns: Sequence[Usage]) -> Markup:
+    """Draw tokens and costs, a currency a chart; empty where nothing is known.
+
+    Args:
+        what: What a column stands for: `turn`.
+        columns: What each of them used.
+    """
     tokens = [
-        Series(name, style, [count(usage.tokens) or 0 for usage in turns])
+        Series(name, style, [count(usage.tokens) or 0 for usage in columns])
         for name, style, count in _KINDS
     ]
-    charts = [column_chart("Tokens of each turn", tokens)]
-    currencies = sorted({currency for usage in turns for currency in usage.cost.amounts})
+    charts = [column_chart(f"Tokens of each {what}", tokens, f"{what}s")]
+    currencies = sorted({currency for usage in columns for currency in usage.cost.amounts})
     for currency in currencies:
-        amounts = [usage.cost.amounts.get(currency, Decimal(0)) for usage in turns]
+        amounts = [usage.cost.amounts.get(currency, Decimal(0)) for usage in columns]
         charts.append(
-            column_chart(f"Cost of each turn in {currency}", [Series(currency, "cost", amounts)])
+            column_chart(
+                f"Cost of each {what} in {currency}",
+                [Series(currency, "cost", amounts)],
+                f"{what}s",
+            )
         )
     shown = [chart for chart in charts if chart]
     return element("div", *shown, class_="charts") if shown else NOTHING
 
 
-def column_chart(title: str, series: Sequence[Series]) -> Markup:
-    """Draw one column for each turn; the series lie upon each other.
+def column_chart(title: str, series: Sequence[Series], things: str) -> Markup:
+    """Draw columns, in which the series lie upon each other; empty if all values are 0.
 
-    Neighbours share a column where there are many. Empty if all values are 0.
+    Args:
+        title: The title of the chart.
+        series: The series, from the bottom up.
+        things: What the columns are. Neighbours share a column where there are many.
     """
     series = [one for one in series if any(one.values)]
     if not series:
@@ -81,7 +93,7 @@ def column_chart(title: str, series: Sequence[Series]) -> Markup:
             if height:
                 drawn.append(_column(at * step, top, step * 0.8, height, one.style))
     total = sum(sum(stack) for stack in stacks)
-    of_share = f"; {share} turns a column" if share > 1 else ""
+    of_share = f"; {share} {things} a column" if share > 1 else ""
     numbers = f"{in_words(total)} in all, at most {in_words(highest)}{of_share}"
     picture = element(
         "svg",

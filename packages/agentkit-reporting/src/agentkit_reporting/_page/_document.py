@@ -67,9 +67,9 @@ class Page:
         title = (title or first_words or "Run of an agent")[:_MOST_OF_A_TITLE]
         summary = self._usage.summary()
         sections = {
-            "usage": usage_section(roots, summary),
-            "timeline": timeline_section(self._spans.runs, writer.links, self.record.ended_at),
             "conversation": element("div", _toolbar(writer.entries), *conversation),
+            "timeline": timeline_section(self._spans.runs, writer.links, self.record.ended_at),
+            "usage": usage_section(roots, summary, self._spans.runs),
         }
         main = [element("div", content, id=name) for name, content in sections.items() if content]
         return _document(
@@ -111,7 +111,7 @@ def _document(title: str, body: Iterable[Markup]) -> str:
 @cache
 def _asset(name: str) -> Markup:
     """Read the style or the script, which have no text of a run in them."""
-    return Markup(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return Markup(files("agentkit_reporting._page").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _hash(source: str) -> str:

@@ -70,7 +70,7 @@ def contents(sections: Iterable[str], turns: Iterable[TurnLink]) -> Markup:
     ]
     fold = NOTHING
     if len(entries) >= _FEWEST_LINKS:
-        fold = folded(f"{len(entries):,} turns", element("ol", *entries), is_open=True)
+        fold = folded(f"{len(entries):,} turns", element("ol", *entries))
     return element("nav", element("ul", *places), fold, aria_label="Contents")
 
 

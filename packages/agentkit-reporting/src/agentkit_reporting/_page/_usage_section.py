@@ -1,4 +1,4 @@
-"""What the turns of a run used of models, their inner agents included."""
+"""What a run used of models, turn by turn, inner agents included."""
 
 from __future__ import annotations
 
@@ -8,17 +8,33 @@ from agentkit_core import SessionId, TurnId, Usage
 from agentkit_reporting._page._charts import usage_charts, usage_table
 from agentkit_reporting._page._markup import NOTHING, Markup, element
 from agentkit_reporting._page._sessions import CallRecord, SessionRecord
+from agentkit_reporting._spans import ModelCallSpan, RunSpan
 from agentkit_reporting._usage import UsageSummary
 
 _Turns = Mapping[tuple[SessionId, TurnId | None], Usage]
 
 
-def usage_section(roots: Iterable[SessionRecord], summary: UsageSummary) -> Markup:
-    """Show usage as charts and tables; empty where no model was called."""
+def usage_section(
+    roots: Iterable[SessionRecord], summary: UsageSummary, runs: Iterable[RunSpan]
+) -> Markup:
+    """Show usage as charts and tables; empty where no model was called.
+
+    A column of the charts is a turn. If there is only one, it is a model call.
+
+    Args:
+        roots: The outer sessions.
+        summary: What all sessions used.
+        runs: The outer runs.
+    """
     turns = [usage for root in roots for usage in _turns_of(root, summary.turns)]
     rows = [(f"Turn {number}", usage) for number, usage in enumerate(turns, start=1)]
+    if len(turns) == 1:
+        calls = (span for run in runs for span in run.walk() if isinstance(span, ModelCallSpan))
+        charts = usage_charts("model call", [call.usage or Usage() for call in calls])
+    else:
+        charts = usage_charts("turn", turns)
     pieces = [
-        usage_charts(turns),
+        charts,
         usage_table("Usage of each turn", "Turn", rows),
         usage_table("Usage of each model", "Model", summary.models.items()),
         usage_table("Usage that tools report", "Tool", summary.by_tool.items()),

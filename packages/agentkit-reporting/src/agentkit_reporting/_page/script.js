@@ -108,5 +108,8 @@
   document.getElementById("unfold").addEventListener("click", () => fold(true));
   document.getElementById("fold").addEventListener("click", () => fold(false));
 
+  // On a wide screen, the list of turns is beside the conversation.
+  const turns = document.querySelector("nav details");
+  if (turns && matchMedia("(min-width: 70rem)").matches) turns.open = true;
   tools.hidden = false;
 })();
