@@ -181,6 +181,21 @@ def test_o02_a_session_that_is_left_is_paused_or_as_its_last_turn_ended() -> Non
     assert spans_of(enveloped([RunSuspended()])) == []
 
 
+def test_a_session_that_goes_on_elsewhere_before_it_is_left_stays_open() -> None:
+    first = enveloped([RunStarted(), TurnStarted(), turn_end(), RunSuspended()])
+    second = [
+        replace(each, seq=each.seq + 3)
+        for each in enveloped([RunStarted(True), TurnStarted(), turn_end(), RunSuspended()])
+    ]
+
+    assert outline(spans_of([*first[:3], *second[:2], first[3], *second[2:]])) == [
+        "run unfinished",
+        "  turn turn-1 ok",
+        "run ok continues",
+        "  turn turn-1 ok",
+    ]
+
+
 def test_a_session_that_continues_from_an_older_snapshot_has_another_history() -> None:
     events: list[Event] = [RunStarted(), TurnStarted(), ModelCallStarted(1, 1, "m")]
     first = [replace(each, number=each.seq) for each in enveloped(events)]

@@ -11,10 +11,18 @@ import pytest
 
 from agentkit_core import SessionId
 from agentkit_loop import Agent, Session
-from agentkit_loop.events import Event, ToolDetached, ToolExecutionStarted, ToolResultReceived
+from agentkit_loop.events import (
+    Envelope,
+    Event,
+    RunSuspended,
+    ToolDetached,
+    ToolExecutionStarted,
+    ToolResultReceived,
+)
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
 from agentkit_tools_core import tool
+from support.forms import FORMS, Form
 
 ENDED: list[str] = []
 
@@ -203,3 +211,29 @@ async def test_vl01_an_exception_of_a_background_call_reaches_the_host_and_not_t
 
     with pytest.raises(Strike):
         await run()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_o02_a_reporter_that_is_interrupted_when_a_session_is_left_keeps_nothing_open(
+    form: str,
+) -> None:
+    def report(envelope: Envelope) -> None:
+        if isinstance(envelope.event, RunSuspended):
+            raise KeyboardInterrupt
+
+    model, store, forms = ScriptedModel("x", "y"), MemoryStore(), Form(form)
+    stored: dict[str, Any] = {"store": store, "session_id": SessionId("s")}
+
+    async def leave() -> None:
+        async with forms.opened(Agent(model=model, reporters=[report]), **stored) as session:
+            await forms.do(session, "prompt", "go")
+
+    with pytest.raises(KeyboardInterrupt):
+        forms.run(leave)
+
+    async def go_on() -> str:
+        async with forms.opened(Agent(model=model), **stored) as session:
+            result = await forms.do(session, "prompt", "go")
+            return str(result.text)
+
+    assert forms.run(go_on) == "y"

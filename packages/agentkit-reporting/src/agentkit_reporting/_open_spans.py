@@ -43,6 +43,7 @@ class OpenRun:
         span: The run.
         has_started: Whether its `RunStarted` was seen.
         last_ms: The time of its last event.
+        last_seq: The number of the envelope of that event.
         last_status: How its last turn ended; `ok` before the first.
         turn: Its open turn; None between turns.
         model_call: Its last model call, open or not: what became of a failed attempt is reported
@@ -50,12 +51,22 @@ class OpenRun:
         calls: Its open tool calls.
     """
 
-    __slots__ = ("calls", "has_started", "last_ms", "last_status", "model_call", "span", "turn")
+    __slots__ = (
+        "calls",
+        "has_started",
+        "last_ms",
+        "last_seq",
+        "last_status",
+        "model_call",
+        "span",
+        "turn",
+    )
 
     def __init__(self, span: RunSpan) -> None:
         self.span = span
         self.has_started = False
         self.last_ms = span.started_ms
+        self.last_seq = 0
         self.last_status = SpanStatus.OK
         self.turn: TurnSpan | None = None
         self.model_call: ModelCallSpan | None = None

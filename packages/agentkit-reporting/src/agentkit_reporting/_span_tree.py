@@ -73,7 +73,7 @@ class SpanTree:
         if take is not None and not self._repeats.is_repeat(envelope):
             take(opened, envelope, envelope.event)
         if (run := opened.by_session.get(envelope.session_id)) is not None:
-            run.last_ms = envelope.at
+            run.last_ms, run.last_seq = envelope.at, envelope.seq
         changes = opened.take_changes()
         if self._keeps and changes.began:
             runs = (span for span in changes.began if isinstance(span, RunSpan))
@@ -124,7 +124,9 @@ def _finish_run(opened: OpenSpans, envelope: Envelope, _: RunFinished) -> None:
 
 
 def _suspend_run(opened: OpenSpans, envelope: Envelope, _: RunSuspended) -> None:
-    if (run := opened.by_session.get(envelope.session_id)) is not None:
+    run = opened.by_session.get(envelope.session_id)
+    # Another object may have gone on with a session that was idle before this one was left.
+    if run is not None and envelope.seq > run.last_seq:
         is_idle = run.turn is None and not run.calls
         status = run.last_status if is_idle else None
         opened.end(run.span, envelope.at, status, unfinished=SpanStatus.PAUSED)

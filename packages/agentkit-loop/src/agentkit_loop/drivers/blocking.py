@@ -111,6 +111,9 @@ class BlockingDriver:
         engine = self.engine
         engine.is_over = True
         engine.pending.clear()
-        engine.lease.release()
-        engine.events.leave(engine.turn_id, is_closed=engine.state.phase is Phase.CLOSED)
-        self._runner.close()
+        try:
+            # Reported before anybody else can go on with the session.
+            engine.events.leave(engine.turn_id, is_closed=engine.state.phase is Phase.CLOSED)
+        finally:
+            engine.lease.release()
+            self._runner.close()

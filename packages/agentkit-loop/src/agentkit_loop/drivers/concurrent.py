@@ -215,10 +215,13 @@ class ConcurrentDriver:
         engine = self.engine
         engine.is_over = True
         engine.pending.clear()
-        engine.lease.release()
-        engine.events.leave(engine.turn_id, is_closed=engine.state.phase is Phase.CLOSED)
-        self._runner.stop_all()
-        await self._performer.close()
+        try:
+            # Reported before anybody else can go on with the session.
+            engine.events.leave(engine.turn_id, is_closed=engine.state.phase is Phase.CLOSED)
+        finally:
+            engine.lease.release()
+            self._runner.stop_all()
+            await self._performer.close()
 
     async def _raise_cancellation(self) -> None:
         # A background call that broke cancels its group, and the host in it: its exception is why.
