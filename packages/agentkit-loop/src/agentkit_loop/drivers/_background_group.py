@@ -25,7 +25,8 @@ class BackgroundGroup:
 
     def __init__(self) -> None:
         self._calls: dict[EffectId, ToolCallId] = {}
-        self._tasks = FreeTasks()
+        self._tasks: FreeTasks | None = None
+        """None until the first call: most sessions have none."""
 
     def start(
         self,
@@ -45,11 +46,13 @@ class BackgroundGroup:
             with scope:
                 await work(effect)
 
+        self._tasks = self._tasks or FreeTasks()
         self._tasks.start(work_in_scope, context)
 
     async def end(self) -> None:
         """Cancel all tasks and wait until they have ended, even if the host is cancelled."""
-        await self._tasks.stop()
+        if self._tasks is not None:
+            await self._tasks.stop()
 
     def take(self, pending: PendingEffects) -> list[StartTool | StartTimer]:
         """Remove from pending effects those that run in this group, and return them in order.

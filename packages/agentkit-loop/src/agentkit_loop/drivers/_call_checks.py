@@ -64,6 +64,9 @@ def _not_offered(effect: Preflight, state: State) -> PreflightRefused:
     return PreflightRefused(effect.id, result)
 
 
+_NONE_HIDDEN: Final[tuple[tuple[ToolSpec, ...], frozenset[str]]] = ((), frozenset())
+
+
 class CallChecks:
     """The checks of one session's calls.
 
@@ -76,7 +79,7 @@ class CallChecks:
 
     def __init__(self) -> None:
         self._checked: dict[ToolCallId, Tool] = {}
-        self._hidden: tuple[tuple[ToolSpec, ...], frozenset[str]] = ((), frozenset())
+        self._hidden = _NONE_HIDDEN
         """The hidden tools of the source, and their names."""
 
     async def check(

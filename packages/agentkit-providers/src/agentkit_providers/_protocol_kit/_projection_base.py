@@ -30,7 +30,7 @@ class VendorProjection(ABC, Generic[Q]):
         quirks: How the vendor differs from the protocol's defaults.
     """
 
-    __slots__ = ("__weakref__", "_kept", "provider", "quirks")
+    __slots__ = ("__weakref__", "_changes_key", "_kept", "provider", "quirks")
 
     api: ClassVar[str]
     """The protocol's name."""
@@ -41,6 +41,7 @@ class VendorProjection(ABC, Generic[Q]):
         self.provider = provider
         self.quirks = quirks
         self._kept = KeptFacts()
+        self._changes_key = f"{self.api}.changes"
 
     @abstractmethod
     def target(self, model: str) -> Target:
@@ -60,7 +61,7 @@ class VendorProjection(ABC, Generic[Q]):
 
     def encoder(self) -> RequestEncoder:
         """Make an encoder for one conversation, which keeps what it wrote of the history."""
-        return NamingEncoder(self._encoder(), self._wire_names, f"{self.api}.changes")
+        return NamingEncoder(self._encoder(), self._wire_names, self._changes_key)
 
     def decoder(self, request: ModelRequest, /) -> ResponseDecoder:
         """Make a decoder for the response to this request, streamed or whole."""
