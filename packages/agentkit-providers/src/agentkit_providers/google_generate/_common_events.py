@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -17,11 +18,11 @@ _CANDIDATE: Final = narrow_shape(
     Candidate, required={"content": _CONTENT}, allowed={"index": Literal[0, None]}
 )
 
-GROWTH: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
+READ_GROWTH: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
     narrow_shape(
         Chunk,
         required={"candidates": single(_CANDIDATE)},
         allowed={"usage_metadata": msgspec.Raw},
     )
-)
+).decode
 """Reads a `Chunk` whose one candidate gains one text, and nothing else but a usage report."""

@@ -10,6 +10,7 @@ its body is over; without a finish reason it was cut off.
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -36,7 +37,7 @@ from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyD
 from agentkit_providers._protocol_kit._lenient_values import text_or_empty
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response, find_error
-from agentkit_providers.google_generate._common_events import GROWTH
+from agentkit_providers.google_generate._common_events import READ_GROWTH
 from agentkit_providers.google_generate._decode_parts import ResponseParts
 from agentkit_providers.google_generate._finish import failed_finish, finish_reason
 from agentkit_providers.google_generate._metadata_keys import (
@@ -98,27 +99,26 @@ class GoogleGenerateDecoder(BodyDecoder):
         run = self._parts.run
         if run is None or self._parts.finish_words:
             return at
-        missing = self._missing
-        while at < len(payloads):
-            if missing and any(name in payloads[at] for name in missing):
-                break
-            try:
-                chunk = GROWTH.decode(payloads[at])
-            except NOT_THIS_SHAPE:
-                self._chances -= 1
-                break
-            part, usage = chunk.candidates[0].content.parts[0], chunk.usage_metadata
-            if run.thought is not (part.thought is True) or (usage and self._usage is None):
-                break
-            if part.piece:
-                run.pieces.append(part.piece)
-                out.append(AppendText(run.part_id, part.piece))
-                self._usage_is_old = True
-            if usage:
-                self._usage_is_old = False
-                if b"TokenCount" in bytes(usage):
-                    self._last_usage = usage
-            at += 1
+        rest = payloads[at:] if at else payloads
+        if missing := self._missing:
+            rest = list(takewhile(lambda event: not any(name in event for name in missing), rest))
+        try:
+            for chunk in map(READ_GROWTH, rest):
+                part, usage = chunk.candidates[0].content.parts[0], chunk.usage_metadata
+                if run.thought is not (part.thought is True) or (usage and self._usage is None):
+                    break
+                piece = part.piece
+                if piece:
+                    run.pieces.append(piece)
+                    out.append(AppendText(run.part_id, piece))
+                    self._usage_is_old = True
+                if usage:
+                    self._usage_is_old = False
+                    if b"TokenCount" in bytes(usage):
+                        self._last_usage = usage
+                at += 1
+        except NOT_THIS_SHAPE:
+            self._chances -= 1
         return at
 
     def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:

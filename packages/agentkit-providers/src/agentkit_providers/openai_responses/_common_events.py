@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -38,9 +38,9 @@ _REASONING: Final = narrow_shape(
     tag="response.reasoning_text.delta",
 )
 
-GROWTH: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
+READ_GROWTH: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
     TEXT | ARGUMENTS | _SUMMARY | _REASONING
-)
+).decode
 """Reads an `Event` by which an item gains a piece, and nothing else."""
 
 ITEM_OF: Final[Mapping[type, str]] = {

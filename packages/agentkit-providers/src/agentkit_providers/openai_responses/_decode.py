@@ -23,7 +23,7 @@ from agentkit_providers._framing._lenient_json import read_leniently
 from agentkit_providers._protocol_kit._body_decoder import NOT_THIS_SHAPE, BodyDecoder
 from agentkit_providers.failures._classify import classify_error
 from agentkit_providers.failures._stream_failures import cut_off, empty_response
-from agentkit_providers.openai_responses._common_events import GROWTH
+from agentkit_providers.openai_responses._common_events import READ_GROWTH
 from agentkit_providers.openai_responses._decode_parts import ResponseParts
 from agentkit_providers.openai_responses._event_handlers import HANDLERS, Handler, is_early
 from agentkit_providers.openai_responses._finish import (
@@ -75,19 +75,17 @@ class OpenAIResponsesDecoder(BodyDecoder):
         if not self._is_flowing:
             return at
         find = self._parts.growing
-        while at < len(payloads):
-            try:
-                event = GROWTH.decode(payloads[at])
-            except NOT_THIS_SHAPE:
-                self._chances -= 1
-                break
-            growing = find(event)
-            if growing is None:
-                break
-            if event.piece:
-                growing.pieces.append(event.piece)
-                out.append(AppendText(growing.part_id, event.piece))
-            at += 1
+        try:
+            for event in map(READ_GROWTH, payloads[at:] if at else payloads):
+                growing, piece = find(event), event.piece
+                if growing is None:
+                    break
+                if piece:
+                    growing.pieces.append(piece)
+                    out.append(AppendText(growing.part_id, piece))
+                at += 1
+        except NOT_THIS_SHAPE:
+            self._chances -= 1
         return at
 
     def _take_payload(self, payload: bytes, out: list[ModelEvent]) -> None:
