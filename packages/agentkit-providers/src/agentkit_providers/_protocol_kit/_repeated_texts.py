@@ -21,6 +21,8 @@ _PROBE: Final = "(another text)"
 _PROBE_JSON: Final = to_json(_PROBE)
 _TRIES: Final = 4
 """How many payloads in a row may differ in more than a text before nothing else is expected."""
+_MOST_BYTES: Final = 16_384
+"""How long a payload may be to be compared; a text of many MB is not to be copied for that."""
 
 
 class RepeatedTexts:
@@ -103,7 +105,7 @@ class RepeatedTexts:
                 `msgspec.DecodeError` for other payloads.
         """
         self.is_active = False
-        if not self._tries:
+        if not self._tries or len(payload) > _MOST_BYTES:
             return
         start, _, end = payload.partition(to_json(delta.chunk))
         is_padded = not end.strip(b" }]")
