@@ -77,6 +77,7 @@ def call(
         Unavailable: It has failed, or has taken too long.
     """
     environ = {**os.environ, **(settings or {})}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process would compile again
     try:
         done = subprocess.run(
             [*map(str, command)],

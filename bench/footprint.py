@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -118,50 +118,57 @@ def from_here(name: str, packages: Sequence[str]) -> Path:
     return environments.make(name, *paths, changed=packages)
 
 
-def take(name: str, python: Path, column: Column, repeat: int) -> Footprint:
-    """Import and look a few times.
+def look(column: Column, python: Path) -> tuple[float, float, list[str]]:
+    """Import once, in a new interpreter.
+
+    Returns:
+        CPU time in ms, by how much the process grew in MiB, and the names of the distributions.
 
     Raises:
         Unavailable: The import has failed.
     """
     program = PROGRAM.format(imports=column.imports)
-    look = partial(
-        environments.call,
-        column.name,
-        python,
-        "-c",
-        program,
-        settings=column.settings,
-        timeout_s=environments.SAMPLE_S,
-    )
-    look()  # compiles what was not compiled before
-    found: list[Any] = [json.loads(look().splitlines()[-1]) for _ in range(repeat)]
-    spent = [times for times, _, _ in found]
-    names = tuple(name for name in found[0][2] if not is_installer(name))
-    return Footprint(
-        name, min(spent), statistics.median(spent), found[0][1], installed_mb(python), names
-    )
+    limits: Any = {"settings": column.settings, "timeout_s": environments.SAMPLE_S}
+    printed = environments.call(column.name, python, "-c", program, **limits)
+    spent_ms, grown_mib, names = json.loads(printed.splitlines()[-1])
+    return spent_ms, grown_mib, names
 
 
-def footprints(peers: Sequence[Column], repeat: int) -> Iterator[Footprint | str]:
-    """Measure the floor, the core, all of agentkit, and the peers; a reason where that failed."""
+def footprints(peers: Sequence[Column], repeat: int, failures: list[str]) -> list[Footprint]:
+    """Measure the floor, the core, all of agentkit, and the peers, which take turns.
+
+    Args:
+        peers: Which.
+        repeat: How many times each is imported.
+        failures: Takes why one could not be measured.
+    """
     core = Column("agentkit-core", "", "", "import agentkit_core")
     whole = Column("agentkit", "", "", AGENTKIT)
-    installs = [
-        ("floor", FLOOR, partial(environments.locked, "floor")),
-        ("agentkit-core", core, partial(from_here, "agentkit-core", CORE)),
-        ("agentkit", whole, partial(from_here, "agentkit", ALL)),
-    ]
-    installs += [
-        (
-            f"{peer.name} {environments.locked_version(peer.name)}",
-            peer,
-            partial(environments.locked, peer.name),
-        )
-        for peer in peers
-    ]
-    for name, column, install in installs:
+    installs = {
+        "floor": (FLOOR, partial(environments.locked, "floor")),
+        "agentkit-core": (core, partial(from_here, "agentkit-core", CORE)),
+        "agentkit": (whole, partial(from_here, "agentkit", ALL)),
+    }
+    for peer in peers:
+        name = f"{peer.name} {environments.locked_version(peer.name)}"
+        installs[name] = (peer, partial(environments.locked, peer.name))
+    installed: dict[str, tuple[Column, Path]] = {}
+    for name, (column, install) in installs.items():
         try:
-            yield take(name, install(), column, repeat)
+            installed[name] = (column, install())
+            look(*installed[name])  # compiles what was not compiled before
         except environments.Unavailable as error:
-            yield str(error)
+            installed.pop(name, None)
+            failures.append(str(error))
+    looks = {name: [look(*place)] for name, place in installed.items()}
+    for _ in range(repeat - 1):
+        for name, place in installed.items():
+            looks[name].append(look(*place))
+    found = []
+    for name, (_, python) in installed.items():
+        spent = [spent_ms for spent_ms, _, _ in looks[name]]
+        grown = min(grown_mib for _, grown_mib, _ in looks[name])
+        names = tuple(each for each in looks[name][0][2] if not is_installer(each))
+        size = installed_mb(python)
+        found.append(Footprint(name, min(spent), statistics.median(spent), grown, size, names))
+    return found

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import environments
 from answers import Dialect
 from columns import COLUMNS, Column
+from units import MANY_SESSIONS
 from worker import Worker, check, run
 
 WARM_UP = "text-50"
@@ -61,8 +62,9 @@ async def take(worker: Worker, job: str, idle: int | None) -> Taken:
     """Run a job a few times; check each. The size of the idle process is in bytes, if known."""
     spent: list[float] = []
     began = time.monotonic()
-    # The first time of sessions at once opens their connections, which belongs to the work.
-    times = 1 if job.startswith("sessions") else TIMES
+    kind, size, *_ = job.split("-")
+    # The first time of many sessions opens their connections, which belongs to the work.
+    times = 1 if kind == "sessions" and int(size) >= MANY_SESSIONS else TIMES
     while len(spent) < times and time.monotonic() - began < SECONDS:
         await worker.prepare(job)
         gc.collect()

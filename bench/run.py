@@ -31,10 +31,10 @@ from footprint import Footprint
 from measure import Taken, sample
 from model_server import model_server
 from table import Row, as_json, head
-from units import PEAK_GOAL, REST_GOAL_KIB, UNITS, Sizes, Unit
+from units import MANY_SESSIONS, PEAK_GOAL, REST_GOAL_KIB, UNITS, Sizes, Unit
 
 MANY_FILES = 4_096
-MANY_SESSIONS = 1_000
+LEAST_IMPORTS = 5
 REST, INSTALLED = "session at rest", "install: import and size"
 Middle = Callable[[list[float]], float]
 
@@ -110,14 +110,11 @@ class Bench:
     def install(self) -> None:
         """Print the table of what is installed."""
         peers = [column for column in self.columns if column.requires]
-        print(f"\n{footprint.HEAD}", flush=True)
-        for found in footprint.footprints(peers, max(self.repeat, 3)):
-            if isinstance(found, str):
-                self.failures.append(found)
-                continue
-            self.footprints.append(found)
-            first = self.footprints[0]
-            print(found.line(first if first.name == FLOOR.name else None), flush=True)
+        repeat = max(self.repeat, LEAST_IMPORTS)
+        self.footprints = footprint.footprints(peers, repeat, self.failures)
+        floor = next((found for found in self.footprints if found.name == FLOOR.name), None)
+        lines = [found.line(floor) for found in self.footprints]
+        print("", footprint.HEAD, *lines, sep="\n", flush=True)
 
     def json(self) -> str:
         peers = [column.name for column in self.columns if column.requires]

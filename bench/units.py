@@ -87,6 +87,8 @@ UNITS = (
     ),
 )
 
+MANY_SESSIONS = 1_000
+"""From so many at once, the opening of their connections and their memory are measured too."""
 PEAK_GOAL = 1.3
 """The highest ratio to the floor of the memory of each of 1,000 sessions at once."""
 REST_GOAL_KIB = 6.0
