@@ -1,0 +1,1 @@
+"""How the spans of a run are told to OpenTelemetry: names, attributes, contents, metrics."""
