@@ -146,6 +146,7 @@ def test_what_cannot_be_read_is_said_in_one_line(
         assert out == ""
         assert err.startswith("error: ")
         assert err.count("\n") == 1
+        assert "Errno" not in err
         assert err[:-1].isprintable()
 
 

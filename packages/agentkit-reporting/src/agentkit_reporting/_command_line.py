@@ -51,9 +51,15 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (_CommandError, OSError) as error:
-        sys.stderr.write(f"error: {clean(str(error))}\n")
+        sys.stderr.write(f"error: {clean(_describe(error))}\n")
         return _FAILED
     return code
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _with_command(arguments: Sequence[str]) -> list[str]:
