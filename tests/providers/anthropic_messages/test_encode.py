@@ -688,6 +688,9 @@ PROFILES = {
 MODELS = ["claude-3-5-haiku", "claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5-5", "m"]
 
 
+@pytest.mark.timeout(
+    240
+)  # the first loads the vendor's library, which a busy machine takes long for
 @pytest.mark.slow
 @given(
     name=st.sampled_from(sorted(hard_transcripts())),

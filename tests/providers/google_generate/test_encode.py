@@ -720,6 +720,9 @@ def check_body(written: dict[str, Any]) -> None:
         assert written["contents"][0]["role"] == "user"
 
 
+@pytest.mark.timeout(
+    240
+)  # the first loads the vendor's library, which a busy machine takes long for
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [NEW, OLD, "gemma-3-27b-it"])
 @pytest.mark.parametrize("profile", PROFILES)
@@ -767,6 +770,9 @@ def test_any_history_can_be_sent(profile: str, model: str) -> None:
 EMPTY_FILE = Item.user(File(InlineText("")))
 
 
+@pytest.mark.timeout(
+    240
+)  # the first loads the vendor's library, which a busy machine takes long for
 @pytest.mark.slow
 @example([EMPTY_FILE], "newest", NEW)
 @examples(40)

@@ -639,6 +639,9 @@ def test_each_vendors_row_gives_the_body_that_the_vendor_takes(
 LEVELS = st.none() | st.sampled_from(ThinkingLevel)
 
 
+@pytest.mark.timeout(
+    240
+)  # the first loads the vendor's library, which a busy machine takes long for
 @pytest.mark.slow
 @given(
     name=st.sampled_from(sorted(hard_transcripts())),

@@ -653,6 +653,9 @@ PROFILES = {
 }
 
 
+@pytest.mark.timeout(
+    240
+)  # the first loads the vendor's library, which a busy machine takes long for
 @pytest.mark.slow
 @pytest.mark.parametrize("quirks", PROFILES.values(), ids=PROFILES)
 @given(
