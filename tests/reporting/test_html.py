@@ -256,6 +256,23 @@ def test_every_walk_of_the_kernel_gives_a_page(seed: int) -> None:
     outline(render_page(walked(seed)))
 
 
+def test_turns_of_several_sessions_are_numbered_on_the_page_as_a_whole() -> None:
+    log: list[Envelope] = []
+    for own in ("a", "b"):
+        story = Story(log, own)
+        story.begin("turn-1", Item.user(f"words of {own}"))
+        story.answer(Text("yes"))
+        story.end()
+    page = render_page(log)
+
+    assert re.findall(r'id="(turn-\d)"><h3[^>]*>(Turn \d) ', page) == [
+        ("turn-1", "Turn 1"),
+        ("turn-2", "Turn 2"),
+    ]
+    assert re.findall(r'<th scope="row"[^>]*>(Turn \d)<', page) == ["Turn 1", "Turn 2"]
+    assert re.findall(r"<h2[^>]*>(.*?)</h2>", page)[:2] == ["Session a", "Session b"]
+
+
 def test_an_empty_record_is_a_page_that_says_so() -> None:
     assert "Nothing was said in this record." in outline(render_page([])).text
 

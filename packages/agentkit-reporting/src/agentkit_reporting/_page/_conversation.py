@@ -102,8 +102,8 @@ class ConversationWriter:
             title, anchor = NOTHING, None
             number += turn.turn_id is not None
             if has_titles and turn.turn_id is not None:
-                name = f"Turn {number}"
-                anchor = self._link(session, turn, name) if depth == 0 else None
+                anchor = self._link(session, turn) if depth == 0 else None
+                name = f"Turn {number if depth else len(self.links)}"
                 took = element("span", duration(turn.ended_at - turn.started_at), class_="about")
                 title = element(f"h{heading}", name, " ", took, class_="turn-name")
             content = [self._entry(entry, place) for entry in turn.entries]
@@ -113,10 +113,12 @@ class ConversationWriter:
             written.append(element("div", title, *content, end, class_="turn", id=anchor))
         return joined(written)
 
-    def _link(self, session: SessionRecord, turn: TurnRecord, name: str) -> str:
-        anchor = f"turn-{len(self.links) + 1}"
-        self.links[session.session_id, turn.turn_id] = TurnLink(anchor, name, _first_words(turn))
-        return anchor
+    def _link(self, session: SessionRecord, turn: TurnRecord) -> str:
+        """Number a turn of an outer session on the page, and return the id of its element."""
+        number = len(self.links) + 1
+        link = TurnLink(f"turn-{number}", f"Turn {number}", _first_words(turn))
+        self.links[session.session_id, turn.turn_id] = link
+        return link.anchor
 
     def _unfinished(self, place: _Place) -> Markup:
         parts = place.session.unfinished_parts()
