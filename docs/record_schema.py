@@ -11,10 +11,11 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from agentkit_loop.events import Event
 from agentkit_reporting import JsonlLine
 
 FILE = Path(__file__).with_name("record.schema.json")
@@ -28,13 +29,19 @@ FIELD = re.compile(r"^    (\w+): (.*(?:\n        .*)*)", re.MULTILINE)
 
 
 def schema() -> dict[str, Any]:
-    """Make the schema; the description of each field is that of its class's docstring."""
+    """Make the schema.
+
+    The line and the events are described as in their docstrings; items, usage and the other values
+    in them are described on pages of their own.
+    """
     made = msgspec.json.schema(JsonlLine)
     types = made["$defs"]
-    for about in types.values():
-        text, _, fields = about.get("description", "").partition("\n\nAttributes:\n")
-        if text:
-            about["description"] = _in_one_line(text)
+    described = {kind.__name__ for kind in (JsonlLine, *get_args(Event))}
+    for title, about in types.items():
+        text, _, fields = about.pop("description", "").partition("\n\nAttributes:\n")
+        if title not in described:
+            continue
+        about["description"] = _in_one_line(text)
         for name, words in FIELD.findall(fields):
             if name in about["properties"]:
                 about["properties"][name]["description"] = _in_one_line(words)
