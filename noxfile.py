@@ -405,7 +405,7 @@ def docs(session: nox.Session) -> None:
         shutil.copy(scratch / "node_modules" / "mermaid" / "dist" / "mermaid.min.js", assets)
     session.run("python", "docs/assemble.py", str(sources))
     session.run("zensical", "build", "--strict", "--config-file=build/mkdocs.yml", *session.posargs)
-    for page in (ROOT / "build" / "site").rglob("*.html"):
+    for page in (ROOT / "build" / "site").rglob("index.html"):
         found = REMOTE.search(page.read_text(encoding="utf-8"))
         if found:
             session.error(f"{page} loads something from elsewhere: {found[0]}")
