@@ -167,14 +167,28 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return options
 
 
+def installed(peers: Sequence[Column]) -> tuple[list[Column], list[str]]:
+    """Install peers; return those that could be, and the reasons of the others."""
+    found, failures = [], []
+    for peer in peers:
+        try:
+            environments.locked(peer.name)
+            found.append(peer)
+        except Unavailable as error:
+            failures.append(str(error))
+    return found, failures
+
+
 def main() -> None:
     options = parsed()
     allow_files()
-    columns = [*OWN, *options.peers]
+    peers, failures = installed(options.peers)
+    columns = [*OWN, *peers]
     shown = [column.name for column in columns][options.quick :]
     units = [unit for unit in UNITS if options.only in unit.name]
     with model_server() as base_url:
         bench = Bench(columns, base_url, options.repeat or (2 if options.quick else 3))
+        bench.failures += failures
 
         def add(*rows: Row) -> None:
             if not bench.rows:
@@ -197,7 +211,7 @@ def main() -> None:
             bench.install()
         if options.json:
             options.json.write_text(bench.json(), encoding="utf-8")
-    named = [f"{peer.name} {environments.locked_version(peer.name)}" for peer in options.peers]
+    named = [f"{peer.name} {environments.locked_version(peer.name)}" for peer in peers]
     if named:
         print(f"\npeers: {', '.join(named)}")
     for failure in bench.failures:

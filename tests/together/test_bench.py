@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -123,6 +124,20 @@ def test_a_peer_that_fails_is_left_out_and_named_and_others_end_the_run(
     failing = floor
     with pytest.raises(unavailable, match="no network"):
         measuring.samples("a unit", [floor, peer], take)
+
+
+def test_a_peer_that_cannot_be_installed_is_left_out_with_the_reason(
+    bench: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environments = bench[ENVIRONMENTS]
+    monkeypatch.setattr(environments, "FOLDER", tmp_path)
+    monkeypatch.setattr(environments, "uv", lambda: str(tmp_path / "uv"))
+    environments.locked.cache_clear()
+    found, failures = bench[RUN].installed(bench[COLUMNS].PEERS[:1])
+    assert found == []
+    assert len(failures) == 1
+    assert "openai: " in failures[0]
+    assert "No such file" in failures[0]
 
 
 def test_what_is_over_its_goal_is_bold_and_what_was_not_measured_is_a_dash(
