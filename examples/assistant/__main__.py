@@ -105,7 +105,7 @@ async def run(options: argparse.Namespace, record: Path) -> TurnResult:
         JsonlReporter(record) as recorder,
     ):
         print(f"model: {what}", flush=True)
-        print(f"> {options.prompt}\n", flush=True)
+        print(f"you: {options.prompt}\n", flush=True)
         agent = Agent(
             model=model,
             tools=workspace_tools(options.folder),

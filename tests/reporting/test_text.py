@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentkit_core import (
     ApprovalId,
@@ -205,6 +206,15 @@ def test_arguments_that_were_changed_are_told() -> None:
     assert received.splitlines() == ['> t {"a":1}', '> t, changed: {"a":2}']
 
 
+def test_arguments_that_were_completed_are_not_called_changed() -> None:
+    received = shown(
+        ToolCallRequested(ToolCall(id=CALL, name="t", input={"a": [1]})),
+        ToolExecutionStarted(CALL, "t", {"a": [1], "b": 2}),
+    )
+
+    assert received.splitlines() == ['> t {"a":[1]}', '> t, completed: {"a":[1],"b":2}']
+
+
 def test_arguments_that_could_not_be_read_are_shown_as_they_came() -> None:
     call = ToolCall(id=CALL, name="t", raw_input='{"a":', input_error="cut")
 
@@ -271,19 +281,37 @@ def approval(approval_id: str, kind: str, summary: str) -> ApprovalRequest:
     return ApprovalRequest(id=ApprovalId(approval_id), call=call, kind=kind, summary=summary)
 
 
-def test_approvals_are_told_with_the_id_that_answers_them() -> None:
-    requests = ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a"))
-    resolved = ApprovalResolved(
-        approval_id=ApprovalId("tool.t:ab"),
-        call_id=CALL,
-        outcome=ApprovalOutcome.APPROVED,
-        patched=True,
-    )
+def resolved(approval_id: str, outcome: ApprovalOutcome, *, patched: bool) -> ApprovalResolved:
+    key = ApprovalId(approval_id)
+    return ApprovalResolved(approval_id=key, call_id=CALL, outcome=outcome, patched=patched)
 
-    assert shown(requests, resolved).splitlines() == [
-        "? delete /a [tool.t:ab]",
-        "? approved, arguments changed [tool.t:ab]",
+
+def test_an_approval_is_told_once_without_its_fingerprint() -> None:
+    request = ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a"))
+    decision = resolved("tool.t:ab", ApprovalOutcome.APPROVED, patched=True)
+
+    assert shown(request, request, decision, request).splitlines() == [
+        "? delete /a",
+        "? approved, arguments changed",
+        "? delete /a",
     ]
+
+
+def test_an_approval_says_why_a_person_has_to_decide() -> None:
+    request = replace(approval("k:1", "k", "write /a"), reason="/a is outside\nthe folder")
+
+    assert shown(ApprovalRequired(request)) == "? write /a\n  /a is outside␊the folder\n"
+
+
+def test_of_several_approvals_each_decision_names_its_own() -> None:
+    lines = shown(
+        ApprovalRequired(approval("tool.t:ab", "tool.t", "delete /a")),
+        ApprovalRequired(approval("tool.t:cd", "tool.t", "delete /b")),
+        resolved("tool.t:cd", ApprovalOutcome.DENIED, patched=False),
+        resolved("tool.t:ab", ApprovalOutcome.APPROVED, patched=False),
+    ).splitlines()
+
+    assert lines == ["? delete /a", "? delete /b", "? denied: delete /b", "? approved"]
 
 
 FAILURE = ProviderFailure(kind=FailureKind.RATE_LIMIT, message="slow down", status=429)
@@ -342,7 +370,11 @@ def test_how_a_turn_ended_is_told_unless_it_ended_well(event: TurnFinished, word
                 requests=2,
                 reported_requests=2,
             ),
-            "2 requests, 1200 tokens in (800 from cache), 80 out",
+            "2 requests, 1,200 tokens in (800 from cache), 80 out",
+        ),
+        (
+            Usage(TokenUsage(9, 9), CostUsage({"USD": Decimal("0.0123")}), 1, 1, 1),
+            "1 request, 9 tokens in, 9 out, about 0.012 USD",
         ),
         (Usage(requests=1), "1 request, or more"),
         (
@@ -491,7 +523,7 @@ def test_vl21_an_approval_shows_by_a_sign_what_is_not_seen(character: str) -> No
 
     assert character not in line.removesuffix("\n")
     assert "fineerase" not in line
-    assert "erase notes [k:1]" in line
+    assert "erase notes" in line
     assert line != shown(ApprovalRequired(approval("k:1", "k", "run echo fine erase notes")))
 
 
@@ -520,11 +552,11 @@ def test_vs13_an_approval_is_shown_whole_or_says_how_much_is_missing() -> None:
     huge = "start" + "x" * 50_000 + "end"
     line = shown(ApprovalRequired(approval("k:1", "k", huge)))
     assert line.startswith("? start")
-    assert "end [k:1]" in line
+    assert "end\n" in line
     assert f"{len(huge) - 10_000} characters are not shown" in line
 
 
-FAKE = '? pay {"cents":1} [tool.pay:0123]'
+FAKE = '? pay {"cents":1}'
 
 
 @pytest.mark.parametrize(
@@ -542,9 +574,8 @@ def test_vs13_an_answer_cannot_be_taken_for_an_approval(before: str, cuts: int) 
     assert [line for line in lines if "pay" in line] == [
         line for line in lines if "\\? pay" in line
     ]
-    assert (
-        FAKE in shown(ApprovalRequired(approval("tool.pay:0123", "tool.pay", FAKE[2:-16]))).strip()
-    )
+    request = approval("tool.pay:0123", "tool.pay", FAKE.removeprefix("? "))
+    assert shown(ApprovalRequired(request)) == FAKE + "\n"
 
 
 def test_vs13_reasoning_and_outputs_cannot_be_taken_for_an_approval() -> None:

@@ -49,6 +49,7 @@ def test_without_a_key_it_says_what_it_is_uses_its_tools_and_leaves_a_record(
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model: no model, a stand-in")
     assert "http://127.0.0.1:" in lines[0]
+    assert lines[1] == "you: What is (17 + 4) * 2?"
     assert "(17 + 4) * 2 = 42" in done.stdout
     assert "README.md has 5 words and begins: # Notes" in done.stdout
     assert "> read_file" in done.stdout
@@ -228,5 +229,7 @@ def test_vu13_a_person_approves_this_call_these_arguments_or_this_kind(
 
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in folder.glob("*.txt")) == written
+    assert done.stdout.count('? write_file {"path":"a.txt","text":"hi"}') == 1
+    assert "[" not in done.stdout.replace("[2 requests", "")
     for words in ("this call", "these arguments in this session", "this kind in this session"):
         assert words in done.stdout

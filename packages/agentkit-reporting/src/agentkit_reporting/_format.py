@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Final
+
 from agentkit_core import (
     Custom,
     File,
@@ -23,7 +26,9 @@ from agentkit_core import (
 )
 from agentkit_reporting._terminal_safe import clean
 
-_LOOK_AHEAD = 8
+_LOOK_AHEAD: Final = 8
+_DECIMALS: Final = 2
+"""How many decimals of an amount of money are always shown."""
 
 
 def brief(text: str, max_width: int) -> str:
@@ -75,15 +80,26 @@ def describe_usage(usage: Usage) -> str:
     A sum that lacks the tokens or the price of a request says so: "or more".
     """
     tokens = usage.tokens
-    words = [f"{usage.requests} request" + ("" if usage.requests == 1 else "s")]
+    words = [f"{usage.requests:,} request" + ("" if usage.requests == 1 else "s")]
     if tokens.prompt is not None:
-        cached = f" ({tokens.cache_read} from cache)" if tokens.cache_read else ""
-        words.append(f"{tokens.prompt} tokens in{cached}")
+        cached = f" ({tokens.cache_read:,} from cache)" if tokens.cache_read else ""
+        words.append(f"{tokens.prompt:,} tokens in{cached}")
     if tokens.output is not None:
-        words.append(f"{tokens.output} out")
-    words += [f"{amount} {currency}" for currency, amount in sorted(usage.cost.amounts.items())]
+        words.append(f"{tokens.output:,} out")
+    words += [brief_cost(*amount) for amount in sorted(usage.cost.amounts.items())]
     if usage.cost.amounts and not usage.fully_priced:
         words[-1] += f" or more ({usage.priced_requests} of {usage.requests} requests have a price)"
     elif not usage.exact:
         words.append("or more")
     return ", ".join(words)
+
+
+def brief_cost(currency: str, amount: Decimal) -> str:
+    """Return an amount of money with two decimals, or two digits if it is less than one."""
+    digits = 2 if not amount or abs(amount) >= 1 else max(2, 1 - amount.adjusted())
+    rounded = round(amount, digits)
+    about = "" if rounded == amount else "about "
+    shown = f"{rounded:,.{digits}f}"
+    while "." in shown and shown.endswith("0") and len(shown.partition(".")[2]) > _DECIMALS:
+        shown = shown[:-1]
+    return f"{about}{shown} {currency}"

@@ -5,9 +5,10 @@
       weather: looking it up                   progress
     < weather: 18 °C and sunny                 the output of the tool, shortened
       report continues in the background       its result arrives later
-    ? delete_file {"path":"/a"} [tool.…]       a person has to approve
+    ? delete_file {"path":"/a"}                a person has to approve
+    ? approved                                 and has
     ! rate_limit, HTTP 429: slow down          an error or a warning
-    [2 requests, 1200 tokens in, 80 out]       the usage of the turn
+    [2 requests, 1,200 tokens in, 80 out]      the usage of the turn
 
 Text of models and tools cannot control the terminal; see `_terminal_safe`. A line of an answer that
 begins with a question mark gets a backslash before it, so that it cannot be taken for an approval.
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
-from agentkit_core import JsonValue, ToolCallId
+from agentkit_core import ApprovalId, JsonValue, SessionId, ToolCallId
 from agentkit_core.text import make_visible, shorten_middle
 from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
@@ -64,9 +65,11 @@ class TextReporter:
     __slots__ = (
         "__weakref__",
         "_answer",
+        "_approvals",
         "_calls",
         "_lines",
         "_max_width",
+        "_session_id",
         "_show_usage",
         "_writers",
     )
@@ -97,6 +100,10 @@ class TextReporter:
         self._show_usage = show_usage
         self._max_width = max_width
         self._calls: dict[ToolCallId, tuple[str, dict[str, JsonValue]]] = {}
+        self._approvals: dict[tuple[SessionId, ApprovalId], str] = {}
+        """The summaries of what was asked and not resolved."""
+        self._session_id = SessionId("")
+        """The session of the event that is being written."""
         self._writers: dict[type[Any], Callable[[Any], None]] = {
             ContentDelta: self._write_content,
             ModelCallFinished: self._write_call_end,
@@ -126,6 +133,7 @@ class TextReporter:
         """
         write = self._writers.get(type(envelope.event))
         if write is not None:
+            self._session_id = envelope.session_id
             write(envelope.event)
             self._lines.flush()
 
@@ -150,7 +158,9 @@ class TextReporter:
     def _write_changed_call(self, event: ToolExecutionStarted) -> None:
         name, requested = self._calls.setdefault(event.call_id, (event.name, event.input))
         if requested != event.input:
-            self._call_line(f"{name}, changed:", event.input)
+            only_more = requested.items() <= event.input.items()
+            how = "completed" if only_more else "changed"
+            self._call_line(f"{name}, {how}:", event.input)
 
     def _write_progress(self, event: ToolProgress) -> None:
         name, _ = self._calls.get(event.call_id, (event.call_id, {}))
@@ -187,15 +197,24 @@ class TextReporter:
         self._lines.line(f"  the transcript was rewritten: {len(event.items)} items", Style.DIM)
 
     def _write_approval(self, event: ApprovalRequired) -> None:
+        request = event.request
+        key = self._session_id, request.id
+        if key in self._approvals:  # reported again by a session that goes on
+            return
+        self._approvals[key] = request.summary
         # A person decides on what is shown, so it is not shortened as other lines are.
-        summary = shorten_middle(make_visible(event.request.summary), _MOST_OF_A_SUMMARY)
-        text = f"? {summary} [{clean(event.request.id)}]"
-        self._lines.line(text, Style.YELLOW)
+        summary = shorten_middle(make_visible(request.summary), _MOST_OF_A_SUMMARY)
+        self._lines.line(f"? {summary}", Style.YELLOW)
+        if request.reason is not None:
+            reason = shorten_middle(make_visible(request.reason), _MOST_OF_A_SUMMARY)
+            self._lines.line(f"  {reason}", Style.YELLOW)
 
     def _write_decision(self, event: ApprovalResolved) -> None:
+        summary = self._approvals.pop((self._session_id, event.approval_id), "")
         changed = ", arguments changed" if event.patched else ""
-        text = f"? {event.outcome.value}{changed} [{clean(event.approval_id)}]"
-        self._lines.line(text, Style.YELLOW)
+        # Which of several; the id is a fingerprint, which says nothing to a person.
+        which = f": {self._brief(summary)}" if self._approvals and summary else ""
+        self._lines.line(f"? {event.outcome.value}{changed}{which}", Style.YELLOW)
 
     def _write_rejected_input(self, event: InputRejected) -> None:
         self._warn(f"not accepted: {event.reason}")
@@ -215,6 +234,8 @@ class TextReporter:
     def _write_suspension(self, _: RunSuspended) -> None:
         # The session may be left in the middle of an answer.
         self._answer.end()
+        for key in [key for key in self._approvals if key[0] == self._session_id]:
+            del self._approvals[key]
 
     def _call_line(self, name: str, arguments: str | dict[str, JsonValue]) -> None:
         width = self._max_width
