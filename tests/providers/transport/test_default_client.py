@@ -17,15 +17,19 @@ from typing import Any
 import anyio
 import httpcore
 import pytest
+from msgspec.structs import replace
 
-from agentkit_core import FailureKind, Item, ModelRequest, ModelResponse
+from agentkit_core import FailureKind, Item, ModelRequest, ModelResponse, SessionId
 from agentkit_providers import Endpoint, HttpModel
+from agentkit_providers._protocol_kit._encoded_request import RequestBody
+from agentkit_providers.openai_chat import OpenAIChat
 from agentkit_providers.replay import Answer, ReplayServer, Script
 from agentkit_providers.transport import (
     _blocking_client,
     _clients,
     _concurrent_client,
     _environment,
+    _wire_exchange,
 )
 from agentkit_providers.transport._network_streams import BlockingJoiningStream, JoiningStream
 from providers.transports import Transport
@@ -429,10 +433,10 @@ class BlockingRecording(httpcore.NetworkStream):
         self._written.append(buffer)
 
 
-def written_for(backend: str, body: bytes) -> list[bytes]:
+def written_for(backend: str, body: Any, size: int | None = None) -> list[bytes]:
     written: list[bytes] = []
     origin = httpcore.Origin(b"http", b"h", 80)
-    headers = [("host", "h"), ("content-length", str(len(body)))]
+    headers = [("host", "h"), ("content-length", str(len(body) if size is None else size))]
     request = httpcore.Request("POST", "http://h/", headers=headers, content=body)
     if backend == "blocking":
         blocking = httpcore.HTTP11Connection(
@@ -462,6 +466,37 @@ def test_a_large_body_is_written_as_it_is(default_transport: Transport) -> None:
 
     assert head.endswith(b"\r\n\r\n")
     assert sent is body
+
+
+def test_a_long_piece_is_written_before_the_next_is_made(default_transport: Transport) -> None:
+    """A body of many blocks is never in memory as a whole."""
+    body = RequestBody([b"x" * 1_000] * 2_000)
+    blocks = list(body.blocks())
+    head, *sent = written_for(default_transport.backend, _wire_exchange._Blocks(body), body.size)
+
+    assert head.endswith(b"\r\n\r\n")
+    assert len(blocks) > 1
+    assert sent == blocks
+
+
+def test_a_long_history_arrives_as_it_is_encoded(
+    default_transport: Transport, serve: Serve, ask: Ask
+) -> None:
+    server = serve([Answer.error(500)])
+    vendor = Endpoint(name="vendor", base_url=server.url, key_required=False)
+    projection = OpenAIChat("vendor")
+    model = HttpModel("m", endpoint=vendor, projection=projection)
+    request = replace(ask(), items=(Item.user("x" * 700_000), Item.assistant("y" * 700_000)) * 2)
+
+    async def respond() -> None:
+        async for _ in model.open(SessionId("s")).respond(request):
+            pass
+
+    if default_transport.backend == "blocking":
+        list(model.open_blocking(SessionId("s")).respond(request))
+    else:
+        anyio.run(respond, backend=default_transport.backend)
+    assert server.requests[0].body == projection.encode(request).body
 
 
 def test_a_large_request_arrives_whole(

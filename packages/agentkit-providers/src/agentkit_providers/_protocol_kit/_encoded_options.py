@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from agentkit_core import JsonValue, MetadataMap, ThinkingLevel
+from agentkit_providers._protocol_kit._encoded_request import RequestBody
 
 
 class EncodedOptions(Struct, frozen=True):
@@ -55,8 +56,8 @@ def level_note(asked: ThinkingLevel | None, sent: ThinkingLevel | None) -> JsonV
     return {"asked": asked.value, "sent": None if sent is None else sent.value}
 
 
-def with_list(body: bytes, name: bytes, entries: list[bytes]) -> bytes:
-    """Add a list at the end of a JSON object; all bytes are copied once.
+def with_list(body: bytes, name: bytes, entries: list[bytes]) -> RequestBody:
+    """Add a list at the end of a JSON object; nothing is copied.
 
     Args:
         body: The object, which has at least one field.
@@ -65,7 +66,7 @@ def with_list(body: bytes, name: bytes, entries: list[bytes]) -> bytes:
     """
     start = b'%b,"%b":[' % (body[:-1], name)
     if not entries:
-        return start + b"]}"
+        return RequestBody((start + b"]}",))
     entries[0] = start + entries[0]
     entries[-1] += b"]}"
-    return b",".join(entries)
+    return RequestBody(entries, b",")

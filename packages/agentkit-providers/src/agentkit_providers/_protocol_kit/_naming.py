@@ -16,13 +16,13 @@ from agentkit_core.provider import (
     ModelEvent,
     PartId,
     ReplaceStructured,
-    RequestEncoder,
     ResponseDecoder,
     ResponseFailed,
     ResponseFinished,
     WireRequest,
 )
 from agentkit_providers._protocol_kit._completion import is_complete
+from agentkit_providers._protocol_kit._encoded_request import EncodedRequest, PieceEncoder
 from agentkit_providers._protocol_kit._wire_names import Names, WireNames, renamed
 
 _ENDS: Final = (ResponseFinished, ResponseFailed)
@@ -49,7 +49,7 @@ class NamingEncoder:
 
     def __init__(
         self,
-        encoder: RequestEncoder,
+        encoder: PieceEncoder,
         names_of: Callable[[ModelRequest], WireNames | None],
         changes_key: str,
     ) -> None:
@@ -70,19 +70,23 @@ class NamingEncoder:
         Raises:
             UnsupportedContent: The request requires something that the vendor cannot do.
         """
+        return self.encode_in_pieces(request).joined()
+
+    def encode_in_pieces(self, request: ModelRequest, /) -> EncodedRequest:
+        """Write a request, and leave its body in pieces; see `encode`."""
         names = self._names_of(request)
         if names is None:
-            return self._encoder.encode(request)
+            return self._encoder.encode_in_pieces(request)
         if names != self._names:
             self._names, self._tools = names, ((), ())
             self._items = ()
         if self._tools[0] is not request.tools:
             self._tools = request.tools, names.specs(request.tools)
         sent = names.request(request, self._renamed(request.items, names), self._tools[1])
-        wire = self._encoder.encode(sent)
-        noted = wire.metadata.get(self._changes_key)
+        encoded = self._encoder.encode_in_pieces(sent)
+        noted = encoded.metadata.get(self._changes_key)
         changes: list[JsonValue] = [*names.notes(), *(noted if isinstance(noted, list) else ())]
-        return replace(wire, metadata={**wire.metadata, self._changes_key: changes})
+        return replace(encoded, metadata={**encoded.metadata, self._changes_key: changes})
 
     def _renamed(self, items: Sequence[Item], names: WireNames) -> Sequence[Item]:
         known = len(self._items)

@@ -14,6 +14,7 @@ from agentkit_core.provider import (
     Target,
     WireRequest,
 )
+from agentkit_providers._protocol_kit._encoded_request import PieceEncoder
 from agentkit_providers._protocol_kit._kept_facts import KeptFacts
 from agentkit_providers._protocol_kit._naming import NamingDecoder, NamingEncoder
 from agentkit_providers._protocol_kit._wire_names import WireNames, wire_names
@@ -52,7 +53,7 @@ class VendorProjection(ABC, Generic[Q]):
         return None
 
     @abstractmethod
-    def _encoder(self) -> RequestEncoder:
+    def _encoder(self) -> PieceEncoder:
         """Make an encoder for requests whose names the vendor takes."""
 
     @abstractmethod

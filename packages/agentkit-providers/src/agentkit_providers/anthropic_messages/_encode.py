@@ -16,13 +16,14 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from agentkit_core import Item, ModelRequest, Text, to_json
-from agentkit_core.provider import Target, WireRequest
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._continuation import (
     GO_ON,
     ends_with_words,
     without_reasoning,
     without_trailing_space,
 )
+from agentkit_providers._protocol_kit._encoded_request import EncodedRequest, RequestBody
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import GroupedHistory
 from agentkit_providers._protocol_kit._instructions import (
@@ -69,7 +70,7 @@ class AnthropicMessagesEncoder:
         self._instructions: Sequence[str] = ()  # what fitting the last request added
         self._history = GroupedHistory[EncodedBlocks]("place", _MESSAGE_START)
 
-    def encode(self, request: ModelRequest, /) -> WireRequest:
+    def encode_in_pieces(self, request: ModelRequest, /) -> EncodedRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
@@ -121,9 +122,9 @@ class AnthropicMessagesEncoder:
             pieces += (b',"system":[', system, b"]")
         if "messages" not in options.body:
             pieces += (b',"messages":[', *self._messages(marks), b"]")
-        return WireRequest(
+        return EncodedRequest(
             path=_path(request, quirks),
-            body=b"".join((*pieces, b"}")),
+            body=RequestBody((*pieces, b"}")),
             headers=_headers(betas, quirks),
             metadata=with_notes(
                 options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY

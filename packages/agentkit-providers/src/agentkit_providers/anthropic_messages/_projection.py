@@ -8,11 +8,11 @@ from agentkit_core import ItemKind, Modality, ModelRequest
 from agentkit_core.provider import (
     IdRule,
     ReasoningRule,
-    RequestEncoder,
     ResponseDecoder,
     Target,
     ToolMedia,
 )
+from agentkit_providers._protocol_kit._encoded_request import PieceEncoder
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers._protocol_kit._wire_names import CLAUDE_ARGUMENTS
 from agentkit_providers.anthropic_messages._decode import AnthropicMessagesDecoder
@@ -68,7 +68,7 @@ class AnthropicMessages(VendorProjection[Quirks]):
         """The names of arguments that a model takes."""
         return CLAUDE_ARGUMENTS
 
-    def _encoder(self) -> RequestEncoder:
+    def _encoder(self) -> PieceEncoder:
         return AnthropicMessagesEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:

@@ -14,8 +14,9 @@ from typing import Final
 from urllib.parse import quote
 
 from agentkit_core import Item, ItemKind, ModelRequest, to_json
-from agentkit_core.provider import Target, WireRequest
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
+from agentkit_providers._protocol_kit._encoded_request import EncodedRequest, RequestBody
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, GroupedHistory
 from agentkit_providers._protocol_kit._instructions import (
@@ -95,7 +96,7 @@ class GoogleGenerateEncoder:
         self._instructions: Sequence[str] = ()  # what fitting the last request added
         self._history = ContentHistory()
 
-    def encode(self, request: ModelRequest, /) -> WireRequest:
+    def encode_in_pieces(self, request: ModelRequest, /) -> EncodedRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
@@ -120,13 +121,13 @@ class GoogleGenerateEncoder:
 
         self._encode_items(items, target)
         options = encode_options(request, items, self._quirks)
-        body = to_json(options.body)
+        pieces: tuple[bytes, ...] = (to_json(options.body),)
         if "contents" not in options.body:
-            start = body[:-1] + b"," * bool(options.body)
-            body = b"".join((start, b'"contents":[', *self._history.messages(), b"]}"))
-        return WireRequest(
+            start = pieces[0][:-1] + b"," * bool(options.body)
+            pieces = (start, b'"contents":[', *self._history.messages(), b"]}")
+        return EncodedRequest(
             path=_path(request.model, streamed=request.streamed),
-            body=body,
+            body=RequestBody(pieces),
             headers={"content-type": "application/json"},
             metadata=with_notes(
                 options.metadata, draft, dropped_key=DROPPED_KEY, changes_key=CHANGES_KEY

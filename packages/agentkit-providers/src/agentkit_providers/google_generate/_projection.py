@@ -8,11 +8,11 @@ from agentkit_core import ItemKind, Modality, ModelRequest
 from agentkit_core.provider import (
     IdRule,
     ReasoningRule,
-    RequestEncoder,
     ResponseDecoder,
     Target,
     ToolMedia,
 )
+from agentkit_providers._protocol_kit._encoded_request import PieceEncoder
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.google_generate._decode import GoogleGenerateDecoder
 from agentkit_providers.google_generate._encode import GoogleGenerateEncoder
@@ -65,7 +65,7 @@ class GoogleGenerate(VendorProjection[Quirks]):
             late_system=False,
         )
 
-    def _encoder(self) -> RequestEncoder:
+    def _encoder(self) -> PieceEncoder:
         return GoogleGenerateEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:

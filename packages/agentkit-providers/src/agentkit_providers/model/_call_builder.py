@@ -16,6 +16,11 @@ from agentkit_core.provider import (
     ResponseDecoder,
     WireRequest,
 )
+from agentkit_providers._protocol_kit._encoded_request import (
+    EncodedRequest,
+    PieceEncoder,
+    RequestBody,
+)
 from agentkit_providers.catalogue._card import ModelCard
 from agentkit_providers.model._auth import KeySource
 from agentkit_providers.model._credentials import Credentials
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
 MAX_RESPONSE_BYTES: Final = 64 * 1024 * 1024
 """How long the body of a response may be, unless the caller says otherwise."""
 
-Encode = Callable[[ModelRequest], WireRequest]
+Encode = Callable[[ModelRequest], WireRequest | EncodedRequest]
 """Writes a request."""
 
 
@@ -77,7 +82,8 @@ class CallBuilder:
         """What writes the requests of one conversation: an encoder of its own, where possible."""
         projection = self.projection
         if isinstance(projection, IncrementalProjection):
-            return projection.encoder().encode
+            encoder = projection.encoder()
+            return encoder.encode_in_pieces if isinstance(encoder, PieceEncoder) else encoder.encode
         return projection.encode
 
     def build(self, request: ModelRequest, encode: Encode) -> Call:
@@ -95,6 +101,7 @@ class CallBuilder:
         from agentkit_providers.transport._call import Call
 
         wire = encode(request)
+        body = RequestBody((wire.body,)) if isinstance(wire, WireRequest) else wire.body
         headers = self.credentials.headers(
             {
                 "accept": "text/event-stream" if request.streamed else "application/json",
@@ -116,7 +123,7 @@ class CallBuilder:
             method=wire.method,
             url=self.credentials.url(wire.path),
             headers=headers,
-            body=wire.body,
+            body=body,
             timeouts=request.options.timeouts,
             streamed=request.streamed,
             decoder=decoder_for,

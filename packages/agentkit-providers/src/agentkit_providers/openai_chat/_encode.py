@@ -13,10 +13,11 @@ from functools import partial
 from typing import Final
 
 from agentkit_core import Item, ModelRequest, ThinkingLevel, to_json
-from agentkit_core.provider import Target, WireRequest
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._encoded_options import with_list
+from agentkit_providers._protocol_kit._encoded_request import EncodedRequest, RequestBody
 from agentkit_providers._protocol_kit._fitting import Draft, fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
 from agentkit_providers._protocol_kit._instructions import (
@@ -70,7 +71,7 @@ class OpenAIChatEncoder:
         self._instructions: Sequence[str] = ()  # what fitting the last request added
         self._history = IncrementalHistory[EncodedMessages]()
 
-    def encode(self, request: ModelRequest, /) -> WireRequest:
+    def encode_in_pieces(self, request: ModelRequest, /) -> EncodedRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
@@ -93,11 +94,13 @@ class OpenAIChatEncoder:
         marks = cache_control(draft.request, quirks) is not None
         self._history.set_settings((thinking, marks))
         options = encode_options(draft.request, items, quirks)
-        body = to_json(options.body)
-        if "messages" not in options.body:
+        fields = to_json(options.body)
+        if "messages" in options.body:
+            body = RequestBody((fields,))
+        else:
             messages = self._all_messages(draft, items, target, thinking=thinking)
-            body = with_list(body, b"messages", messages)
-        return WireRequest(
+            body = with_list(fields, b"messages", messages)
+        return EncodedRequest(
             path=PATH,
             body=body,
             headers={"content-type": "application/json"},

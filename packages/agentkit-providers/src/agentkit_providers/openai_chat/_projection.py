@@ -8,12 +8,12 @@ from agentkit_core import ItemKind, Modality, ModelRequest
 from agentkit_core.provider import (
     IdRule,
     ReasoningRule,
-    RequestEncoder,
     ResponseDecoder,
     Target,
     ToolMedia,
 )
 from agentkit_providers._protocol_kit._claude import claude_version
+from agentkit_providers._protocol_kit._encoded_request import PieceEncoder
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers._protocol_kit._wire_names import CLAUDE_ARGUMENTS
 from agentkit_providers.openai_chat._decode import OpenAIChatDecoder
@@ -74,7 +74,7 @@ class OpenAIChat(VendorProjection[Quirks]):
         """The names of arguments that a model takes; None for any."""
         return None if claude_version(model) is None else CLAUDE_ARGUMENTS
 
-    def _encoder(self) -> RequestEncoder:
+    def _encoder(self) -> PieceEncoder:
         return OpenAIChatEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:

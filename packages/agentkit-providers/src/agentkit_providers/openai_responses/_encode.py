@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from agentkit_core import Item, ModelRequest, to_json
-from agentkit_core.provider import Target, WireRequest
+from agentkit_core.provider import Target
 from agentkit_providers._protocol_kit._claude import goes_on_from_words
 from agentkit_providers._protocol_kit._continuation import GO_ON, ends_with_words
 from agentkit_providers._protocol_kit._encoded_options import with_list
+from agentkit_providers._protocol_kit._encoded_request import EncodedRequest, RequestBody
 from agentkit_providers._protocol_kit._fitting import fit, with_notes
 from agentkit_providers._protocol_kit._incremental_history import EncodedItem, IncrementalHistory
 from agentkit_providers._protocol_kit._kept_facts import KeptFacts
@@ -53,7 +54,7 @@ class OpenAIResponsesEncoder:
         self._kept = kept
         self._history = IncrementalHistory[EncodedItem]()
 
-    def encode(self, request: ModelRequest, /) -> WireRequest:
+    def encode_in_pieces(self, request: ModelRequest, /) -> EncodedRequest:
         """Write a request; see `agentkit_core.provider.Projection`.
 
         Raises:
@@ -71,8 +72,10 @@ class OpenAIResponsesEncoder:
             items = [*items, GO_ON]
         request = draft.request
         options = encode_options(request, items, quirks)
-        body = to_json(options.body)
-        if "input" not in options.body:
+        fields = to_json(options.body)
+        if "input" in options.body:
+            body = RequestBody((fields,))
+        else:
             cache = cache_request(request)
             if cache is not None and cache.marks and quirks.cache_breakpoints:
                 # Marks stand elsewhere in every request, so nothing that was written can be kept.
@@ -80,8 +83,8 @@ class OpenAIResponsesEncoder:
                 written = list(map(to_json, mark_input(groups, cache, request, target)))
             else:
                 written = self._input(items, stored=stored)
-            body = with_list(body, b"input", written)
-        return WireRequest(
+            body = with_list(fields, b"input", written)
+        return EncodedRequest(
             path=PATH,
             body=body,
             headers={"content-type": "application/json"},

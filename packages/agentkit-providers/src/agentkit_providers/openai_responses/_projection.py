@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from agentkit_core import ItemKind, MetadataMap, Modality, ModelRequest, ProviderFailure
-from agentkit_core.provider import ReasoningRule, RequestEncoder, ResponseDecoder, Target, ToolMedia
+from agentkit_core.provider import ReasoningRule, ResponseDecoder, Target, ToolMedia
+from agentkit_providers._protocol_kit._encoded_request import PieceEncoder
 from agentkit_providers._protocol_kit._projection_base import VendorProjection
 from agentkit_providers.openai_responses._decode import OpenAIResponsesDecoder
 from agentkit_providers.openai_responses._encode import OpenAIResponsesEncoder
@@ -54,7 +55,7 @@ class OpenAIResponses(VendorProjection[Quirks]):
             late_system=quirks.late_system,
         )
 
-    def _encoder(self) -> RequestEncoder:
+    def _encoder(self) -> PieceEncoder:
         return OpenAIResponsesEncoder(self.target, self.quirks, self._kept)
 
     def _decoder(self, request: ModelRequest) -> ResponseDecoder:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from agentkit_core import MetadataMap, ProviderFailure, Timeouts
 from agentkit_core.provider import ResponseDecoder
+from agentkit_providers._protocol_kit._encoded_request import RequestBody
 from agentkit_providers._secrets._in_headers import secrets_in
 from agentkit_providers._secrets._in_urls import secrets_in_url
 
@@ -47,7 +48,7 @@ class Call:
         method: str,
         url: str,
         headers: dict[str, str],
-        body: bytes,
+        body: RequestBody,
         timeouts: Timeouts,
         streamed: bool,
         decoder: Callable[[bool], ResponseDecoder],

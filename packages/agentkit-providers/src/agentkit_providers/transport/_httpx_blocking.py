@@ -30,7 +30,7 @@ class BlockingHttpxSender:
         request = self._client.build_request(
             call.method,
             call.url,
-            content=call.body,
+            content=call.body.whole(),
             headers=call.headers,
             extensions={"timeout": limits, "trace": trace.record},
         )

@@ -29,15 +29,16 @@ class HttpxSender:
         self, call: Call, limits: dict[str, float | None], trace: ConnectionTrace
     ) -> HttpxExchange:
         """Send a request once and read the head of the response."""
+        body = call.body.whole()
         request = self._client.build_request(
             call.method,
             call.url,
-            content=call.body,
+            content=body,
             headers=call.headers,
             extensions={"timeout": limits, "trace": trace.record_async},
         )
         if isinstance(request.stream, httpx.AsyncByteStream):
-            request.stream = _Body(call.body)
+            request.stream = _Body(body)
         trace.sent_headers = request.headers
         hide_secrets(request)
         response = await self._client.send(request, stream=True, follow_redirects=False)

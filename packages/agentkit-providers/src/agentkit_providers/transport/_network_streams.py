@@ -15,7 +15,7 @@ from agentkit_providers.transport._response_framing import ResponseFraming
 
 _MAX_JOINED_WRITE: Final = 64 * 1024
 """Head and body of a request are one write up to this size, in bytes. Copying megabytes would cost
-more than a second write."""
+more than a second write, and a piece that is longer is sent at once."""
 
 
 class _UnsentRequest:
@@ -23,6 +23,16 @@ class _UnsentRequest:
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
+
+    def add(self, piece: bytes) -> bool:
+        """Add a piece; return whether the pieces are to be sent now.
+
+        Args:
+            piece: The next bytes of the request; none say that it is whole.
+        """
+        if piece:
+            self.pieces.append(piece)
+        return bool(self.pieces) and (not piece or len(piece) > _MAX_JOINED_WRITE)
 
     def take(self) -> list[bytes]:
         """Take out the pieces, joined if they are small."""
@@ -73,10 +83,8 @@ class JoiningStream(httpcore.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Keep a piece of a request; send all pieces when the empty one says that it is whole."""
-        if buffer:
-            self._unsent.pieces.append(buffer)
-        elif self._unsent.pieces:
+        """Keep a piece of a request; send all pieces with a long one, and at the request's end."""
+        if self._unsent.add(buffer):
             await self._send(timeout)
 
     async def _send(self, timeout: float | None) -> None:
@@ -122,10 +130,8 @@ class BlockingJoiningStream(httpcore.NetworkStream):
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Keep a piece of a request; send all pieces when the empty one says that it is whole."""
-        if buffer:
-            self._unsent.pieces.append(buffer)
-        elif self._unsent.pieces:
+        """Keep a piece of a request; send all pieces with a long one, and at the request's end."""
+        if self._unsent.add(buffer):
             self._send(timeout)
 
     def _send(self, timeout: float | None) -> None:

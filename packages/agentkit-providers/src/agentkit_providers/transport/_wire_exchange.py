@@ -6,12 +6,13 @@ Shared by the client for event loops and the one without.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import httpcore
 
+from agentkit_providers._protocol_kit._encoded_request import BLOCK_BYTES, RequestBody
 from agentkit_providers.transport._call import Call
 
 _PLAIN_URL: Final = re.compile(
@@ -82,6 +83,35 @@ def target_of(url: str) -> Target:
     return target
 
 
+class _Blocks:
+    """A body that is sent block by block, over connections of both kinds.
+
+    Not an asynchronous generator, which a cancelled write would leave open.
+    """
+
+    def __init__(self, body: RequestBody) -> None:
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._body.blocks()
+
+    def __aiter__(self) -> _AsyncBlocks:
+        return _AsyncBlocks(self._body.blocks())
+
+
+class _AsyncBlocks:
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+
+    def __aiter__(self) -> _AsyncBlocks:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for block in self._blocks:
+            return block
+        raise StopAsyncIteration
+
+
 def build_request(call: Call, target: Target, limits: dict[str, float | None]) -> httpcore.Request:
     """Build the request of a call.
 
@@ -97,10 +127,11 @@ def build_request(call: Call, target: Target, limits: dict[str, float | None]) -
     if "connection" not in given:
         headers.append((b"connection", b"keep-alive"))
     has_length = "content-length" in given or "transfer-encoding" in given
-    if not has_length and (call.body or call.method.upper() not in _NO_BODY_METHODS):
-        headers.append((b"content-length", b"%d" % len(call.body)))
+    if not has_length and (call.body.size or call.method.upper() not in _NO_BODY_METHODS):
+        headers.append((b"content-length", b"%d" % call.body.size))
     extensions = {"timeout": limits}
-    request = httpcore.Request(call.method, target.url, content=call.body, extensions=extensions)
+    content = _Blocks(call.body) if call.body.size > BLOCK_BYTES else call.body.whole()
+    request = httpcore.Request(call.method, target.url, content=content, extensions=extensions)
     request.headers = headers  # as an argument, they would be looked through once more
     return request
 
