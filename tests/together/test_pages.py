@@ -22,7 +22,8 @@ RECUT = ROOT / "docs" / "decisions" / "0013-recut-into-layers.md"
 """Names what was there before as well."""
 
 COMING_FROM = ROOT / "docs" / "coming-from.md"
-"""Names classes of other libraries as well."""
+COMPARISON = ROOT / "docs" / "comparison.md"
+"""Both name classes of other libraries as well."""
 
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 """Is for people who change the code, so it names private classes as well."""
@@ -115,7 +116,7 @@ def test_what_a_page_names_is_there(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in [*PAGES, *OTHER_PAGES] if page not in (RECUT, COMING_FROM)],
+    [page for page in [*PAGES, *OTHER_PAGES] if page not in (RECUT, COMING_FROM, COMPARISON)],
     ids=name_of,
 )
 def test_the_classes_that_a_page_names_are_public(page: Path) -> None:
