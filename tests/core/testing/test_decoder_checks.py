@@ -88,6 +88,16 @@ class GivesWords(Lines):
         return ["a word", *super().line(line)]  # type: ignore[list-item]
 
 
+class FeedsLists(Lines):
+    def feed(self, chunk: bytes, /) -> tuple[ModelEvent, ...]:
+        return list(super().feed(chunk))  # type: ignore[return-value]
+
+
+class FinishesWithNone(Lines):
+    def finish(self) -> tuple[ModelEvent, ...]:
+        return super().finish() or None  # type: ignore[return-value]
+
+
 def test_a_good_decoder_passes_and_its_answer_is_given() -> None:
     response = check_decoder(Lines, BODY)
 
@@ -109,6 +119,8 @@ def test_a_good_decoder_passes_and_its_answer_is_given() -> None:
         (FinishesAgain, "a second call of `finish` returns events"),
         (BeginsNothing, "do not fold in strict mode"),
         (GivesWords, "is not a model event"),
+        (FeedsLists, "`feed` returns a list instead of a tuple"),
+        (FinishesWithNone, "`finish` returns a NoneType instead of a tuple"),
     ],
 )
 def test_a_broken_decoder_is_caught(broken: Callable[[], ResponseDecoder], law: str) -> None:

@@ -42,6 +42,7 @@ async def test_a_model_that_breaks_its_contract_fails_the_turn_and_nothing_else(
     assert result.failure is not None
     if when.startswith("raises"):
         assert "provider exploded" in result.failure.message
+        assert result.failure.message.startswith("the model's code raised RuntimeError")
         assert "in respond" in caplog.text, "the log says where"
 
 

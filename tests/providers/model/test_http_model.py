@@ -35,6 +35,7 @@ from agentkit_providers import (
     connect,
 )
 from agentkit_providers.endpoints import Registry
+from agentkit_providers.openai_chat import OpenAIChat
 from agentkit_providers.replay import (
     Answer,
     Cut,
@@ -102,6 +103,13 @@ def test_a_missing_key_is_an_error_at_the_first_request_and_not_before(ask: Ask)
         assert missing.value.variables == ("GEMINI_API_KEY", "GOOGLE_API_KEY")
         assert "GEMINI_API_KEY or GOOGLE_API_KEY" in str(missing.value)
         assert "\n" not in str(missing.value)
+
+
+def test_an_endpoint_without_a_variable_says_how_to_do_without_a_key(ask: Ask) -> None:
+    endpoint = Endpoint(name="own", base_url="http://127.0.0.1:1")
+
+    with pytest.raises(MissingKey, match="pass api_key=…, or key_required=False to the Endpoint"):
+        HttpModel("m", endpoint=endpoint, projection=OpenAIChat()).stream_blocking(ask())
 
 
 def test_the_first_variable_that_is_not_empty_gives_the_key(

@@ -31,15 +31,27 @@ def decode_chunks(decoder: ResponseDecoder, chunks: Iterable[bytes]) -> tuple[Mo
     """Feed all chunks to a decoder, finish it, and return all events.
 
     Raises:
-        AssertionError: The decoder raised, which it must never do because of its input.
+        AssertionError: The decoder raised, which it must never do because of its input, or returned
+            something else than a tuple.
     """
     events: list[ModelEvent] = []
+    for chunk in chunks:
+        events += _tuple_of("feed", decoder.feed, chunk)
+    return (*events, *_tuple_of("finish", decoder.finish))
+
+
+def _tuple_of(
+    method: str, call: Callable[..., tuple[ModelEvent, ...]], *chunk: bytes
+) -> tuple[ModelEvent, ...]:
     try:
-        for chunk in chunks:
-            events += decoder.feed(chunk)
-        return (*events, *decoder.finish())
+        events = call(*chunk)
     except Exception as error:
         raise AssertionError(f"the decoder raised {error!r} because of its input") from error
+    kind = type(events).__name__
+    assert isinstance(events, tuple), (
+        f"`{method}` returns a {kind} instead of a tuple of events; without events, return ()"
+    )
+    return events
 
 
 def check_decoder(

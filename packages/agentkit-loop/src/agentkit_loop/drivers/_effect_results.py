@@ -94,7 +94,7 @@ def failed_response(error: Exception) -> ResponseFailed:
             as if the provider had failed. `NormalizeError`, for what the model cannot express,
             is a failure of the turn.
     """
-    kind = FailureKind.PROTOCOL
+    kind, message = FailureKind.PROTOCOL, f"{type(error).__name__}: {error}"
     if isinstance(error, NormalizeError):
         kind = FailureKind.INVALID_REQUEST
     elif isinstance(error, AgentkitError):
@@ -102,9 +102,8 @@ def failed_response(error: Exception) -> ResponseFailed:
     else:
         # A fault in the model's code: its author needs the traceback.
         logger().error("the model raised", exc_info=error)
-    return ResponseFailed(
-        ProviderFailure(kind=kind, message=f"{type(error).__name__}: {error}", retryable=False)
-    )
+        message = f"the model's code raised {message} (the log has the traceback)"
+    return ResponseFailed(ProviderFailure(kind=kind, message=message, retryable=False))
 
 
 def log_close_failure(error: Exception) -> None:

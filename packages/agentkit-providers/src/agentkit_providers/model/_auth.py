@@ -31,7 +31,11 @@ class MissingKey(AgentkitError):
 
     def __init__(self, provider: str, variables: tuple[str, ...]) -> None:
         names = " or ".join(variables)
-        advice = f"set {names} in the environment, or pass api_key=…" if names else "pass api_key=…"
+        advice = (
+            f"set {names} in the environment, or pass api_key=…"
+            if names
+            else "pass api_key=…, or key_required=False to the Endpoint if the server takes no key"
+        )
         super().__init__(f"no key for {provider!r}: {advice}")
         self.provider = provider
         self.variables = variables
