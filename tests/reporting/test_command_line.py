@@ -7,11 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agentkit_core import ToolCall, ToolCallId
 from agentkit_loop import Agent
-from agentkit_loop.events import Diagnostic
+from agentkit_loop.events import Diagnostic, RunFinished, RunStarted
 from agentkit_loop.testing import ScriptedModel, say
 from agentkit_reporting import JsonlReporter
 from agentkit_reporting._command_line import main
@@ -187,3 +188,59 @@ def test_o03_a_reader_that_leaves_ends_the_command_in_silence(tmp_path: Path) ->
         assert process.stderr.read() == b""
 
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_what_has_no_name_is_no_record_and_gets_no_page(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["html", path]) == 2
+    assert "is not the name of a file" in capsys.readouterr().err
+
+
+def test_a_process_without_outputs_runs_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = record(tmp_path)
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+
+    assert main(["show", path]) == 0
+    assert main(["show", str(tmp_path / "none.jsonl")]) == 2
+    sys.stdout.close()
+    sys.stderr.close()
+
+
+@pytest.mark.parametrize("command", ["show", "usage", "html", "replay"])
+def test_times_that_no_calendar_has_are_shown(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "odd.jsonl"
+    odd = [
+        msgspec.structs.replace(envelope, at=at)
+        for envelope, at in zip(
+            enveloped([RunStarted(), Diagnostic("x"), RunFinished()]),
+            (2**63 - 1, -(2**63), 0),
+            strict=True,
+        )
+    ]
+    with JsonlReporter(path) as report:
+        for envelope in odd:
+            report(envelope)
+
+    assert main([command, str(path)]) == 0
+    if command == "show":
+        assert f"began {2**63 - 1} ms" in shown(capsys)
+
+
+def test_a_replay_never_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, waits = tmp_path / "odd.jsonl", list[float]()
+    monkeypatch.setattr(time, "sleep", waits.append)
+    with JsonlReporter(path) as report:
+        for envelope, at in zip(
+            enveloped([Diagnostic("a"), Diagnostic("b")]), (0, 2**62), strict=True
+        ):
+            report(msgspec.structs.replace(envelope, at=at))
+
+    assert main(["replay", "--speed", "1", str(path)]) == 0
+    assert waits == [3600]

@@ -21,9 +21,11 @@ from agentkit_core import (
     SessionId,
     Text,
     TextOutput,
+    TokenUsage,
     ToolCall,
     ToolCallId,
     ToolResult,
+    Usage,
 )
 from agentkit_core.provider import AppendText, BeginPart, PartId
 from agentkit_loop import Agent
@@ -42,6 +44,7 @@ from agentkit_loop.events import (
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import ScriptedModel, call
 from agentkit_reporting import JsonlReporter, UsageReporter
+from agentkit_reporting._page._charts import usage_charts
 from agentkit_reporting.html import HtmlReporter, render_page, write_page
 from agentkit_reporting.replay import read_record
 from agentkit_tools_core import tool
@@ -159,6 +162,15 @@ def test_the_charts_of_a_single_turn_have_a_column_for_each_model_call() -> None
 
     assert "Tokens of each model call" in page.text
     assert sum(attributes.get("class") == "bar-output" for _, attributes in page.elements) == 2
+
+
+@pytest.mark.parametrize("counts", [(-3, 3), (-5, -1), (0, 0), (-3, 7)])
+def test_charts_of_a_damaged_record_have_no_column_below_zero(counts: tuple[int, int]) -> None:
+    used = [Usage(TokenUsage(output=count), requests=1) for count in counts]
+    drawn = str(usage_charts("turn", used))
+
+    assert ("at most 7" in drawn) is (max(counts) == 7)
+    assert 'height="-' not in drawn
 
 
 def test_u06_the_charts_of_turns_have_everything_that_was_used() -> None:

@@ -156,3 +156,21 @@ def test_problems_are_logged_if_nobody_takes_them(caplog: pytest.LogCaptureFixtu
     assert [record.getMessage()[:45] for record in caplog.records] == [
         "line 1 of a record: it cannot be read: JSON i"
     ]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "diagnostic", "message": "x", "more": "DEEP"},
+        {"type": "tool_execution_started", "call_id": "c", "name": "t", "input": {"a": "DEEP"}},
+        {"type": "not_known_yet", "more": "DEEP"},
+        "DEEP",
+    ],
+)
+def test_p01_a_line_that_is_nested_too_deeply_loses_itself_only(event: Any) -> None:
+    deep = b"[" * 200_000 + b"]" * 200_000
+    line = changed(LINES[1], event=event).replace(b'"DEEP"', deep)
+
+    envelopes, problems = read([LINES[0], line, LINES[2]])
+    assert envelopes == [THREE[0], THREE[2]]
+    assert (problems[0][0], problems[0][1]) == ("unreadable", 2)

@@ -30,6 +30,8 @@ _DIFFERENT: Final = 1
 _FAILED: Final = 2
 _INTERRUPTED: Final = 130
 _WIDTH: Final = 200
+_LONGEST_WAIT_S: Final = 3600.0
+"""How long a replay waits at most between two events; a damaged time would wait for ever."""
 _MOST_PROBLEMS: Final = 20
 """How many odd lines of a record are named; the others are counted."""
 
@@ -40,6 +42,7 @@ class _CommandError(Exception):
 
 def main(arguments: Sequence[str]) -> int:
     """Carry out a command, and return the exit code: 1 if runs differ, 2 if something failed."""
+    _open_missing_streams()
     parsed = _parser().parse_args(_with_command(arguments))
     try:
         code: int = parsed.command(parsed)
@@ -54,6 +57,14 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"error: {clean(_describe(error))}\n")
         return _FAILED
     return code
+
+
+def _open_missing_streams() -> None:
+    """Let what is written go nowhere if the process began without an output."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+            setattr(sys, name, nowhere)
 
 
 def _describe(error: Exception) -> str:
@@ -156,7 +167,10 @@ def _html(parsed: argparse.Namespace) -> int:
     # Imported late: the other commands need none of it.
     from agentkit_reporting.html import write_page
 
-    path = Path(parsed.output or Path(parsed.file).with_suffix(".html"))
+    record = Path(parsed.file)
+    if not record.name:
+        raise _CommandError(f"{parsed.file!r} is not the name of a file; give that of a record")
+    path = Path(parsed.output or record.with_suffix(".html"))
     if path.exists() and path.samefile(parsed.file):
         raise _CommandError(f"the page would replace the record {parsed.file}; use --output")
     write_page(_read(parsed.file), path, title=parsed.title)
@@ -178,7 +192,8 @@ def _replay(parsed: argparse.Namespace) -> int:
     last_ms: int | None = None
     for envelope in _read(parsed.file):
         if parsed.speed is not None and last_ms is not None and envelope.at > last_ms:
-            time.sleep((envelope.at - last_ms) / 1000 / parsed.speed)
+            wait_s = (envelope.at - last_ms) / 1000 / parsed.speed
+            time.sleep(min(wait_s, _LONGEST_WAIT_S))
         last_ms = envelope.at
         show(envelope)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -39,6 +40,14 @@ def brief(text: str, max_width: int) -> str:
     if len(line) <= max_width and len(start) == len(text):
         return line
     return line[: max_width - 1] + "…"
+
+
+def moment_of(at: int) -> datetime | None:
+    """Return a time of a record, which may be any number; None if no calendar has it."""
+    try:
+        return datetime.fromtimestamp(at / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def brief_json(value: JsonValue, max_width: int) -> str:

@@ -67,7 +67,9 @@ class LineWriter:
         if self._write is not None:
             self._write(text)
             return
-        file = sys.stdout if self._file is None else self._file
+        file: TextIO | None = sys.stdout if self._file is None else self._file
+        if file is None:
+            return  # the process has no standard output; `print` writes nothing then either
         try:
             file.write(text)
         except UnicodeEncodeError:

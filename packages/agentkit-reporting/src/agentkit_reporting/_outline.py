@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Final
 
-from agentkit_reporting._format import brief, brief_json, brief_output, describe_usage
+from agentkit_reporting._format import (
+    brief,
+    brief_json,
+    brief_output,
+    describe_usage,
+    moment_of,
+)
 from agentkit_reporting._spans import (
     ModelCallSpan,
     RunSpan,
@@ -31,10 +36,11 @@ def outline(run: RunSpan) -> Iterator[str]:
 def _facts(span: Span) -> Iterator[str]:
     match span:
         case RunSpan(session_id=session_id):
-            begun = datetime.fromtimestamp(span.started_ms / 1000, UTC)
+            begun = moment_of(span.started_ms)
             goes_on = "goes on" if span.continues else "began"
             yield f"session {brief(session_id, _WIDTH)}"
-            yield f"{goes_on} {begun:%Y-%m-%d %H:%M:%S} UTC"
+            at = f"{span.started_ms} ms" if begun is None else f"{begun:%Y-%m-%d %H:%M:%S} UTC"
+            yield f"{goes_on} {at}"
         case TurnSpan(turn_id=turn_id):
             yield brief(turn_id or "between turns", _WIDTH)
         case ModelCallSpan():

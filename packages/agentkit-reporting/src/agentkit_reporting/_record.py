@@ -30,6 +30,8 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LINE: Final = msgspec.json.Decoder(JsonlLine)
 _WORD: Final = msgspec.json.Decoder(str)
 _NUMBER: Final = msgspec.json.Decoder(int)
+_UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What a line raises that is damaged; the last one if its values are nested too deeply."""
 _TRUNCATED: Final = "Input data was truncated"
 
 
@@ -127,7 +129,7 @@ class _LineReader:
         except KeyError as error:
             self._skip(f"it has no field {error.args[0]!r}")
             return None
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except _UNREADABLE as error:
             self._skip(str(error))
             return None
         if version > RECORD_VERSION:
@@ -143,7 +145,7 @@ class _LineReader:
             self._tell(RecordProblemKind.UNKNOWN_FIELD, f"unknown field {name!r} of {kind!r}")
         try:
             line = _LINE.decode(data)
-        except msgspec.MsgspecError as error:
+        except _UNREADABLE as error:
             self._skip(str(error))
             return None
         self._check_seq(line)
@@ -167,7 +169,7 @@ class _LineReader:
         self._tell(RecordProblemKind.MISSING_EVENTS, text)
 
     def _note_seq(self, fields: dict[str, Any]) -> None:
-        with suppress(KeyError, msgspec.MsgspecError):
+        with suppress(KeyError, *_UNREADABLE):
             session_id = SessionId(_WORD.decode(fields["session_id"]))
             self._last_seq[session_id] = _NUMBER.decode(fields["seq"])
 

@@ -73,13 +73,14 @@ def column_chart(title: str, series: Sequence[Series], things: str) -> Markup:
         series: The series, from the bottom up.
         things: What the columns are. Neighbours share a column where there are many.
     """
-    series = [one for one in series if any(one.values)]
+    # A record may be damaged: no column goes below zero.
+    series = [one for one in series if any(value > 0 for value in one.values)]
     if not series:
         return NOTHING
     columns = len(series[0].values)
     share = -(-columns // _MOST_COLUMNS)
     stacks = [
-        [sum(one.values[start : start + share]) for one in series]
+        [sum(max(value, 0) for value in one.values[start : start + share]) for one in series]
         for start in range(0, columns, share)
     ]
     highest = max(sum(stack) for stack in stacks)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
+from agentkit_reporting._format import moment_of
 from agentkit_reporting._page._markup import Markup, element
 
 
 def time_of_day(at: int) -> Markup:
     """Show a time of day; the date is in the element's `datetime`."""
-    moment = _moment(at)
+    moment = moment_of(at)
     if moment is None:
         return element("span", f"{at} ms", class_="time")
     return element("time", f"{moment:%H:%M:%S}", datetime=_iso(moment), title=_full(moment))
@@ -17,7 +18,7 @@ def time_of_day(at: int) -> Markup:
 
 def date_and_time(at: int) -> str:
     """Return a date and a time in words."""
-    moment = _moment(at)
+    moment = moment_of(at)
     return f"{at} ms" if moment is None else _full(moment)
 
 
@@ -32,14 +33,6 @@ def duration(ms: int | float) -> str:
         return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours:,} h {minutes} min" if minutes else f"{hours:,} h"
-
-
-def _moment(at: int) -> datetime | None:
-    """Return a time of a record, which may be any number; None if no calendar has it."""
-    try:
-        return datetime.fromtimestamp(at / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def _iso(moment: datetime) -> str:
