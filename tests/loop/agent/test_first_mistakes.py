@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from agentkit_core import Item
-from agentkit_loop import Agent, InvalidResultType
+from agentkit_loop import Agent, Hook, InvalidResultType, Limits, SessionLimits
+from agentkit_loop.events import Envelope
 from agentkit_loop.testing import ScriptedModel, say
+from agentkit_tools_core.testing import ScriptedTool
 from support.forms import FORMS, Form
 
 WRONG: dict[str, tuple[Any, str]] = {
@@ -63,3 +65,35 @@ def test_vu09_a_type_that_cannot_be_a_result_is_called_what_the_caller_calls_it(
     assert "final_result" not in str(raised.value)
     assert "parameter" not in str(raised.value)
     assert not model.requests
+
+
+def note(envelope: Envelope) -> None:
+    """A reporter that does nothing."""
+
+
+class Nothing(Hook):
+    """A hook that does nothing."""
+
+
+GIVEN: dict[str, tuple[dict[str, Any], str]] = {
+    "one reporter": ({"reporters": note}, r"reporters is <.*; use a list, .*reporters=\[…\]"),
+    "one hook": ({"hooks": Nothing()}, r"hooks is <.*; use a list"),
+    "one mutator": ({"mutators": note}, r"mutators is <.*; use a list"),
+    "one tool": ({"tools": ScriptedTool("a")}, r"tools is <.*; use a list"),
+    "a class": ({"hooks": [Nothing]}, "Nothing.*is not a hook; use an object"),
+    "a function": ({"hooks": [note]}, "note.*is not a hook; use an object"),
+    "an object": ({"dependencies": 3}, "dependencies is 3; use a Mapping"),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_vu09_what_an_agent_cannot_use_is_refused_where_it_is_given(name: str) -> None:
+    wrong, words = GIVEN[name]
+    with pytest.raises(TypeError, match=words):
+        Agent(model=ScriptedModel(say("x")), **wrong)
+
+
+@pytest.mark.parametrize("kind", [Limits, SessionLimits])
+def test_vu09_money_without_a_currency_is_refused(kind: type[Limits]) -> None:
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\.max_cost is 3; use a dict"):
+        kind(max_cost=3)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from typing import Any
@@ -77,7 +77,8 @@ class Agent(AgentRuns):
 
     Raises:
         TypeError: The model is a string, a tool is not a tool (such as a function without `@tool`),
-            or a reporter is async: reporters are called without `await`.
+            a hook is not one, a reporter is async (reporters are called without `await`), or one
+            of them is given instead of a list.
         DuplicateTool: Two tools have one name.
         InvalidToolName: A tool's name is not valid for every provider.
     """
@@ -109,6 +110,8 @@ class Agent(AgentRuns):
             )
         instance_of(options, ModelOptions, "options")
         instance_of(config, LoopConfig, "config")
+        instance_of(dependencies, Mapping, "dependencies")
+        _require_several(hooks=hooks, mutators=mutators, reporters=reporters)
         all_hooks = Hooks(hooks)
         self._parts = AgentParts(
             model=model,
@@ -263,3 +266,9 @@ class Agent(AgentRuns):
         parts = self._parts.with_dependencies(dependencies)
         with open_session_blocking(parts, parts.resume(snapshot)) as session:
             yield session
+
+
+def _require_several(**values: object) -> None:
+    for name, value in values.items():
+        if not isinstance(value, Iterable):
+            raise TypeError(f"{name} is {value!r}; use a list, also for one: {name}=[…]")

@@ -135,6 +135,9 @@ class Hooks:
 
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
         self.all = tuple(hooks)
+        for hook in self.all:
+            if not isinstance(hook, Hook):
+                raise TypeError(f"{hook!r} is not a hook; use an object of a subclass of `Hook`")
         self.request = _overridden(self.all, "before_request")
         self.response = _overridden(self.all, "after_response")
         self.finish = _overridden(self.all, "before_finish")

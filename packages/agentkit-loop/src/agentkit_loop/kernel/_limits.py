@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import field
 
 from agentkit_core import Usage
-from agentkit_core.settings import Settings
+from agentkit_core.settings import Settings, instance_of
 from agentkit_core.values import Record
 
 
@@ -46,6 +46,7 @@ class Limits(Settings, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        instance_of(self.max_cost, dict, f"{type(self).__name__}.max_cost")
         for currency, most in self.max_cost.items():
             name = f"{type(self).__name__}.max_cost[{currency!r}]"
             if type(most) not in (Decimal, int):

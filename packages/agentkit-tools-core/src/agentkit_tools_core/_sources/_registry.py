@@ -123,6 +123,8 @@ class ToolRegistry:
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    if not isinstance(tools, Iterable):
+        raise TypeError(f"tools is {tools!r}; use a list, also for one tool: [weather]")
     by_name: dict[str, Tool] = {}
     for tool in map(_bound, tools):
         name = _name_of(tool)
