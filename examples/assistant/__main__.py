@@ -6,11 +6,12 @@
     python examples/assistant --model compatible:my-model --base-url http://localhost:8000/v1
     python examples/assistant --model local                   # llama.cpp on this machine
 
-It prints the answer while it arrives, and tool calls, results and usage. It writes a record of
-the run as JSON lines. Before it writes a file, it asks: for this call, for these arguments in this
-session, or for all files in this session. The exit code is 0 if the model answered, 1 if it failed
-during the run, 2 if the run could not begin (a missing key, an unknown model, a refused
-connection), and 130 if Ctrl-C stopped it.
+It shows the answer while it arrives, and tool calls, results and usage: as a live view if rich is
+installed and this is a terminal, else as plain lines. It writes a record of the run as JSON lines.
+Before it writes a file, it asks: for this call, for these arguments in this session, or for all
+files in this session. The exit code is 0 if the model answered, 1 if it failed during the run, 2 if
+the run could not begin (a missing key, an unknown model, a refused connection), and 130 if Ctrl-C
+stopped it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -29,8 +30,9 @@ from standin import answer
 from workspace_tools import workspace_tools
 
 from agentkit_core import AgentkitError, FailureKind, ModelOptions
-from agentkit_loop import Agent, TurnEnd, TurnResult
+from agentkit_loop import Agent, OnApproval, TurnEnd, TurnResult
 from agentkit_loop.events import Envelope, TurnFinished
+from agentkit_loop.ports import Reporter
 from agentkit_providers import HttpModel, connect
 from agentkit_providers.replay import ReplayServer
 from agentkit_reporting import JsonlReporter, TextReporter
@@ -81,11 +83,22 @@ def open_model(name: str, base_url: str | None) -> Iterator[tuple[HttpModel, str
         yield model, f"{name} at {model.base_url}"
 
 
+def open_view() -> tuple[Reporter, OnApproval]:
+    """Return what shows a run and what asks a person: live in a terminal, if rich is installed."""
+    if sys.stdout.isatty():
+        with suppress(ImportError):
+            from agentkit_reporting.rich import RichReporter
+
+            view = RichReporter()
+            return view, view.ask
+    return TextReporter(), ask_person
+
+
 class Screen:
     """Shows a run; `main` says why one failed, so that it is said once."""
 
-    def __init__(self) -> None:
-        self._text = TextReporter()
+    def __init__(self, view: Reporter) -> None:
+        self._view = view
 
     def __call__(self, envelope: Envelope) -> None:
         """Show one event."""
@@ -95,7 +108,7 @@ class Screen:
             TurnEnd.CANCELLED,
         ):
             return
-        self._text(envelope)
+        self._view(envelope)
 
 
 async def run(options: argparse.Namespace, record: Path) -> TurnResult:
@@ -106,13 +119,14 @@ async def run(options: argparse.Namespace, record: Path) -> TurnResult:
     ):
         print(f"model: {what}", flush=True)
         print(f"you: {options.prompt}\n", flush=True)
+        view, ask = open_view()
         agent = Agent(
             model=model,
             tools=workspace_tools(options.folder),
             instructions=INSTRUCTIONS,
             options=LOCAL if options.model == "local" else None,
-            on_approval=ask_person,
-            reporters=[Screen(), recorder],
+            on_approval=ask,
+            reporters=[Screen(view), recorder],
         )
         return await agent.run(options.prompt)
 

@@ -22,7 +22,7 @@ ONE_SCREEN = 60
 TESTED_PYTHONS = {"3.11", "3.12", "3.13"}
 """Those on which `nox -s versions` has passed all tests."""
 
-IMPORTED_AS = {"opentelemetry-api": "opentelemetry"}
+IMPORTED_AS = {"markdown-it-py": "markdown_it", "opentelemetry-api": "opentelemetry"}
 """Distributions whose import name is not their own name."""
 
 

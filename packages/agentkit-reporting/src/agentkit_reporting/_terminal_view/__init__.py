@@ -1,0 +1,1 @@
+"""The pieces of the live view in a terminal; they need rich."""
