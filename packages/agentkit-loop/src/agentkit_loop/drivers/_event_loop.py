@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+import anyio
 import anyio.from_thread
 from anyio.lowlevel import RunVar, current_token
 
@@ -21,10 +22,23 @@ class EventLoop:
 
     def call(self, action: Callable[[], None]) -> None:
         """Run an action on the thread of the event loop; it has run when this returns."""
-        if threading.get_ident() == self._thread:
+        if threading.get_ident() == self._thread or self._has_moved_here():
             action()
         else:
             anyio.from_thread.run_sync(action, token=self._token)
+
+    def _has_moved_here(self) -> bool:
+        """Whether the event loop runs on the present thread, and ran on another one before.
+
+        A host may run one asyncio loop on one thread after another.
+        """
+        try:
+            is_here = current_token() == self._token
+        except anyio.NoEventLoopError:
+            return False
+        if is_here:
+            self._thread = threading.get_ident()
+        return is_here
 
 
 _PRESENT: Final[RunVar[EventLoop]] = RunVar("agentkit_event_loop")
