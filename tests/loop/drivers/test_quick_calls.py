@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Thread
 
 import pytest
 
 from agentkit_core import SessionId
 from agentkit_loop import Agent, BlockingSession, Session, TurnEnd
+from agentkit_loop.drivers._pending_effects import PendingEffects
 from agentkit_loop.events import Envelope, ToolProgress, ToolResultReceived
+from agentkit_loop.kernel import AnsweredEffect
 from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
@@ -183,3 +186,29 @@ async def test_after_a_crash_between_them_only_those_that_may_be_repeated_run_ag
 
     assert ran == ([0, 1, 2] if repeatable else [])
     assert [result.is_error for result in results] == [not repeatable] * 3
+
+
+def test_another_thread_cannot_cancel_what_comes_next_while_it_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first_of: Callable[[PendingEffects], AnsweredEffect] = vars(PendingEffects)["first"].fget
+    cancelling: list[Thread] = []
+
+    def cancel_before_the_look(pending: PendingEffects) -> AnsweredEffect:
+        if not cancelling:
+            cancelling.append(Thread(target=session.cancel))
+            cancelling[0].start()
+            cancelling[0].join(0.05)  # it has to wait until the look is over
+        return first_of(pending)
+
+    monkeypatch.setattr(PendingEffects, "first", property(cancel_before_the_look))
+
+    @tool(inline=True)
+    def look(at: int) -> str:
+        """Look at something."""
+        cancelling[0].join()
+        return str(at)
+
+    agent = Agent(model=three_calls("look"), tools=[look])
+    with agent.session_blocking() as session:
+        assert session.prompt("go").end is TurnEnd.CANCELLED

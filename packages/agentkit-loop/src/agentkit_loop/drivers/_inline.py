@@ -138,7 +138,7 @@ class InlineRunner:
         with inside(self._engine.depth):
             if self.reading is not None:
                 answer = self._read(self.reading)
-            elif next_is_quick(self._engine):
+            elif self._next_is_quick():
                 return self._perform_quick_calls()
             else:
                 answer = self._perform_next()
@@ -152,7 +152,8 @@ class InlineRunner:
         others.
         """
         effect, self._performing = self._performing, None
-        recover(self._engine, () if effect is None else (effect,))
+        if effect is not None:
+            self.call(partial(recover, self._engine, (effect,)))
 
     def release(self) -> None:
         """Close a response that is no longer wanted, and models that are no longer used."""
@@ -205,13 +206,17 @@ class InlineRunner:
         self._performing = None
         return answer if engine.is_wanted(effect.id) else None
 
+    def _next_is_quick(self) -> bool:
+        with self._lock:  # another thread may cancel what comes next
+            return next_is_quick(self._engine)
+
     def _perform_quick_calls(self) -> None:
         """Perform the calls that never wait, and feed their answers together."""
         engine = self._engine
         if engine.has_store:
             self.call(partial(start_quick_calls, engine))
         try:
-            while next_is_quick(engine):
+            while self._next_is_quick():
                 answer = self._perform_next()
                 if answer is not None:
                     self.call(partial(engine.hold, answer))
