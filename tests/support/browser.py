@@ -168,7 +168,7 @@ class Tab:
 @contextmanager
 def opened(
     browser: Browser,
-    page: Path,
+    page: Path | str,
     *,
     width: int = 1280,
     height: int = 800,
@@ -176,11 +176,11 @@ def opened(
     scripts: bool = True,
     ignores_policy: bool = False,
 ) -> Iterator[Tab]:
-    """Open a file in a tab of its own.
+    """Open a page in a tab of its own.
 
     Args:
         browser: The browser.
-        page: The file.
+        page: The file, or a URL.
         width: The width of the window, in CSS pixels; below 600 it is a phone.
         height: Its height.
         dark: Whether the person prefers dark colours.
@@ -201,7 +201,7 @@ def opened(
         tab.send("Emulation.setEmulatedMedia", media="", features=[scheme])
         tab.send("Emulation.setScriptExecutionDisabled", value=not scripts)
         tab.send("Page.setBypassCSP", enabled=ignores_policy)
-        tab.send("Page.navigate", url=page.as_uri())
+        tab.send("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         browser.wait_for("Page.loadEventFired", session)
         yield tab
     finally:
