@@ -59,7 +59,9 @@ from agentkit_loop.events import (
     TurnFinished,
     TurnStarted,
 )
+from agentkit_loop.ports import Reporter
 from agentkit_loop.testing import ScriptedModel, call, say
+from agentkit_reporting import TextReporter
 from agentkit_tools_core import tool
 from support.runs import SESSION, enveloped
 
@@ -231,7 +233,7 @@ def test_an_answer_is_rendered_the_same_however_it_is_cut(cut: int) -> None:
 @pytest.mark.usefixtures("clock")
 def test_what_is_whole_is_written_once_and_what_grows_is_written_over() -> None:
     terminal = Terminal(height=10, frames_per_s=1000)
-    words = [f"paragraph{n:03}" for n in range(40)]
+    words = [f"paragraph{n:03}" for n in range(20)]
     terminal.show(TurnStarted(), STARTED, text())
     for word in words:
         for chunk in (word[:5], word[5:], "\n\n"):
@@ -253,7 +255,7 @@ def test_what_is_whole_is_written_once_and_what_grows_is_written_over() -> None:
 
 def test_the_lines_that_change_fit_the_window_and_the_text_is_not_lost() -> None:
     terminal = Terminal(width=40, height=8, frames_per_s=1000)
-    code = [f"line{n:03}" for n in range(100)]
+    code = [f"line{n:03}" for n in range(50)]
     terminal.show(TurnStarted(), STARTED, text("```\n"))
     for line in code:
         terminal.report(enveloped([more(line + "\n")])[0])
@@ -433,6 +435,37 @@ def test_an_approval_is_shown_whole_and_once_and_answered_in_place() -> None:
     assert terminal.cursor_is_shown
 
 
+def test_what_an_inner_agent_asks_is_asked_once() -> None:
+    @tool(needs_approval=True)
+    def delete(path: str) -> str:
+        """Delete a file."""
+        return "gone"
+
+    terminal = Terminal(height=40)
+    report = RichReporter(terminal.console, animate=False, read=terminal.type("y"))  # type: ignore[arg-type]
+    plain: list[str] = []
+    reporters: list[Reporter] = [report, TextReporter(write=plain.append)]
+    inner = Agent(
+        model=ScriptedModel(call("delete", {"path": "/a"}), say("Deleted.")),
+        tools=[delete],
+        reporters=reporters,
+    )
+    outer = Agent(
+        model=ScriptedModel(call("helper", {"task": "x"}), say("Done.")),
+        tools=[inner.as_tool("helper", "Helps.", blocking=True)],
+        reporters=reporters,
+        on_approval=report.ask,
+    )
+    outer.run_blocking("Go")
+
+    assert [line.strip() for line in terminal.lines if "?" in line] == ['? delete {"path":"/a"}']
+    lines = "".join(plain).splitlines()
+    assert [line for line in lines if line.startswith("?")] == [
+        '? delete {"path":"/a"}',
+        "? approved",
+    ]
+
+
 @pytest.mark.parametrize(
     ("typed", "scope"),
     [
@@ -515,8 +548,8 @@ def test_deltas_are_drawn_some_times_a_second(clock: list[float]) -> None:
     terminal = Terminal(frames_per_s=10)
     terminal.show(TurnStarted(), STARTED, text())
     before = len(terminal.written)
-    for _ in range(1000):
-        clock[0] += 0.001
+    for _ in range(500):
+        clock[0] += 0.002
         terminal.show(more("word "))
 
     assert 8 <= len(terminal.written) - before <= 12

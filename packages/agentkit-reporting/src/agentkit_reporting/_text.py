@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
-from agentkit_core import ApprovalId, JsonValue, SessionId, ToolCallId
+from agentkit_core import JsonValue, ToolCallId
 from agentkit_core.text import make_visible, shorten_middle
 from agentkit_loop import TurnEnd, TurnResult
 from agentkit_loop.events import (
@@ -34,6 +34,8 @@ from agentkit_loop.events import (
     MutationFinished,
     MutationOutcome,
     RetryScheduled,
+    RunFinished,
+    RunStarted,
     RunSuspended,
     ToolCallRequested,
     ToolCatalogChanged,
@@ -46,6 +48,7 @@ from agentkit_loop.events import (
 )
 from agentkit_reporting._format import brief, brief_json, brief_output, describe_usage
 from agentkit_reporting._line_writer import LineWriter, Style
+from agentkit_reporting._open_requests import OpenRequests
 from agentkit_reporting._streamed_answer import AnswerWriter
 from agentkit_reporting._terminal_safe import clean
 
@@ -65,11 +68,10 @@ class TextReporter:
     __slots__ = (
         "__weakref__",
         "_answer",
-        "_approvals",
         "_calls",
         "_lines",
         "_max_width",
-        "_session_id",
+        "_requests",
         "_show_usage",
         "_writers",
     )
@@ -100,10 +102,7 @@ class TextReporter:
         self._show_usage = show_usage
         self._max_width = max_width
         self._calls: dict[ToolCallId, tuple[str, dict[str, JsonValue]]] = {}
-        self._approvals: dict[tuple[SessionId, ApprovalId], str] = {}
-        """The summaries of what was asked and not resolved."""
-        self._session_id = SessionId("")
-        """The session of the event that is being written."""
+        self._requests = OpenRequests()
         self._writers: dict[type[Any], Callable[[Any], None]] = {
             ContentDelta: self._write_content,
             ModelCallFinished: self._write_call_end,
@@ -122,7 +121,9 @@ class TextReporter:
             InputRejected: self._write_rejected_input,
             Diagnostic: self._write_diagnostic,
             TurnFinished: self._write_turn_end,
+            RunStarted: self._requests.begin_run,
             RunSuspended: self._write_suspension,
+            RunFinished: self._requests.end_run,
         }
 
     def __call__(self, envelope: Envelope) -> None:
@@ -133,7 +134,7 @@ class TextReporter:
         """
         write = self._writers.get(type(envelope.event))
         if write is not None:
-            self._session_id = envelope.session_id
+            self._requests.session_id = envelope.session_id
             write(envelope.event)
             self._lines.flush()
 
@@ -198,10 +199,8 @@ class TextReporter:
 
     def _write_approval(self, event: ApprovalRequired) -> None:
         request = event.request
-        key = self._session_id, request.id
-        if key in self._approvals:  # reported again by a session that goes on
+        if not self._requests.add(request):
             return
-        self._approvals[key] = request.summary
         # A person decides on what is shown, so it is not shortened as other lines are.
         summary = shorten_middle(make_visible(request.summary), _MOST_OF_A_SUMMARY)
         self._lines.line(f"? {summary}", Style.YELLOW)
@@ -210,10 +209,12 @@ class TextReporter:
             self._lines.line(f"  {reason}", Style.YELLOW)
 
     def _write_decision(self, event: ApprovalResolved) -> None:
-        summary = self._approvals.pop((self._session_id, event.approval_id), "")
+        summary = self._requests.resolve(event)
+        if summary is None:
+            return
         changed = ", arguments changed" if event.patched else ""
         # Which of several; the id is a fingerprint, which says nothing to a person.
-        which = f": {self._brief(summary)}" if self._approvals and summary else ""
+        which = f": {self._brief(summary)}" if summary else ""
         self._lines.line(f"? {event.outcome.value}{changed}{which}", Style.YELLOW)
 
     def _write_rejected_input(self, event: InputRejected) -> None:
@@ -231,11 +232,10 @@ class TextReporter:
         if self._show_usage:
             self._lines.line(f"[{clean(describe_usage(result.usage))}]", Style.DIM)
 
-    def _write_suspension(self, _: RunSuspended) -> None:
+    def _write_suspension(self, event: RunSuspended) -> None:
         # The session may be left in the middle of an answer.
         self._answer.end()
-        for key in [key for key in self._approvals if key[0] == self._session_id]:
-            del self._approvals[key]
+        self._requests.end_run(event)
 
     def _call_line(self, name: str, arguments: str | dict[str, JsonValue]) -> None:
         width = self._max_width

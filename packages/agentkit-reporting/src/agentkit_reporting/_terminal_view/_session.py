@@ -33,6 +33,7 @@ from agentkit_loop.events import (
     TurnStarted,
 )
 from agentkit_reporting._format import brief, describe_usage
+from agentkit_reporting._open_requests import OpenRequests
 from agentkit_reporting._terminal_view._answer import GrowingAnswer
 from agentkit_reporting._terminal_view._calls import ShownCall, show_request
 from agentkit_reporting._terminal_view._screen import Column
@@ -55,7 +56,13 @@ class SessionView:
     """
 
     def __init__(
-        self, session_id: SessionId, column: Column, *, depth: int, show_reasoning: bool
+        self,
+        session_id: SessionId,
+        column: Column,
+        requests: OpenRequests,
+        *,
+        depth: int,
+        show_reasoning: bool,
     ) -> None:
         self.session_id = session_id
         self.column = column
@@ -65,7 +72,7 @@ class SessionView:
         self.context_tokens: int | None = None
         self.calls: dict[ToolCallId, ShownCall] = {}
         self._answer = GrowingAnswer(column, show_reasoning=show_reasoning)
-        self._approvals: dict[ApprovalId, str] = {}
+        self._requests = requests
         self._answered: set[ApprovalId] = set()
 
     def take(self, envelope: Envelope, *, show_usage: bool) -> None:
@@ -121,7 +128,6 @@ class SessionView:
         self._answer.end()
         self.is_working = False
         self.calls.clear()
-        self._approvals.clear()
 
     def answered_here(self, approval_id: ApprovalId) -> None:
         """Note that a person has answered in this terminal, where the answer can be seen."""
@@ -129,7 +135,7 @@ class SessionView:
 
     def has_asked(self, approval_id: ApprovalId) -> bool:
         """Whether a request is shown that nobody has answered."""
-        return approval_id in self._approvals
+        return self._requests.is_open(self.session_id, approval_id)
 
     def live(self, spinner: str, now_ms: int, most: int) -> list[str]:
         """Return the lines that may still change, at most about so many."""
@@ -152,23 +158,26 @@ class SessionView:
 
     def _ask(self, event: ApprovalRequired) -> None:
         request = event.request
-        if request.id in self._approvals:  # reported again by a session that goes on
-            return
-        self._approvals[request.id] = request.summary
-        edit = show_request(self.column, request)
         call = self.calls.get(request.call.id)
+        if not self._requests.add(request):
+            if call is not None:
+                call.is_waiting = True
+            return
+        edit = show_request(self.column, request)
         if call is not None:
             call.is_waiting, call.edit = True, edit
 
     def _resolve(self, event: ApprovalResolved) -> None:
-        summary = self._approvals.pop(event.approval_id, "")
+        summary = self._requests.resolve(event)
         if event.call_id in self.calls:
             self.calls[event.call_id].is_waiting = False
         if event.approval_id in self._answered:
             self._answered.discard(event.approval_id)
             return
+        if summary is None:
+            return
         changed = ", arguments changed" if event.patched else ""
-        which = f": {brief(summary, _WIDTH)}" if self._approvals and summary else ""
+        which = f": {brief(summary, _WIDTH)}" if summary else ""
         style = "yellow" if event.outcome is ApprovalOutcome.APPROVED else "bold yellow"
         text = Text(f"{event.outcome.value}{changed}{which}", style)
         self.column.add(text, sign=Text("?", style))

@@ -20,6 +20,7 @@ from agentkit_loop.events import (
     TurnFinished,
 )
 from agentkit_reporting._format import brief, brief_cost
+from agentkit_reporting._open_requests import OpenRequests
 from agentkit_reporting._repeats import RepeatFilter
 from agentkit_reporting._terminal_view._calls import show_request
 from agentkit_reporting._terminal_view._screen import Column, Screen
@@ -48,6 +49,7 @@ class View:
         "_is_animated",
         "_is_paused",
         "_repeats",
+        "_requests",
         "_screen",
         "_sessions",
         "_show_reasoning",
@@ -75,6 +77,7 @@ class View:
         self._sessions: dict[SessionId, SessionView] = {}
         self._usage = Usage()
         self._repeats = RepeatFilter()
+        self._requests = OpenRequests()
         self._drawn = 0.0
         self._began = 0.0
         """When the turn began that is shown."""
@@ -90,9 +93,14 @@ class View:
         was_live = self.is_live
         session = self._session(envelope)
         event = envelope.event
+        self._requests.session_id = envelope.session_id
+        if isinstance(event, RunStarted):
+            self._requests.begin_run(event)
         session.take(envelope, show_usage=self._show_usage)
         if isinstance(event, ModelCallFinished) and not self._repeats.is_repeat(envelope):
             self._usage += event.usage
+        if isinstance(event, (RunFinished, RunSuspended)):
+            self._requests.end_run(event)
         if isinstance(event, RunFinished):
             session.leave()
             del self._sessions[envelope.session_id]
@@ -163,6 +171,7 @@ class View:
         return SessionView(
             envelope.session_id,
             column or self._column(name, depth),
+            self._requests,
             depth=depth,
             show_reasoning=self._show_reasoning,
         )
