@@ -202,6 +202,35 @@ def test_t20_an_error_lists_every_place_and_shows_what_came() -> None:
     )
 
 
+class Unit(enum.StrEnum):
+    CELSIUS = "c"
+    FAHRENHEIT = "f"
+
+
+Many: Any = enum.Enum("Many", [(f"M{number}", f"m{number}") for number in range(30)])  # type: ignore[misc]
+TWENTY = ", ".join(f'"m{number}"' for number in range(20))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Literal["c", "f"], '; use one of "c", "f"'),
+        (Literal["c", 2], '; use one of "c", 2'),
+        (Unit, '; use one of "c", "f"'),
+        (Unit | None, '; use one of "c", "f"'),
+        (Annotated[Unit, "The unit."], '; use one of "c", "f"'),
+        (Many, f"; use one of {TWENTY}, …"),
+    ],
+)
+def test_t20_an_error_about_a_word_says_which_words_there_are(kind: Any, words: str) -> None:
+    def probe(unit: Any) -> None: ...
+
+    probe.__annotations__["unit"] = kind
+    with pytest.raises(InvalidToolInput) as caught:
+        tool(probe).bind({"unit": "k"})
+    assert str(caught.value).split("\n")[1] == f"  - unit: Invalid enum value 'k'{words}"
+
+
 def test_t20_at_most_five_places_are_listed() -> None:
     with pytest.raises(InvalidToolInput) as caught:
         structured.bind({f"x{n}": n for n in range(6)})

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from agentkit_core import JsonValue, to_json
 from agentkit_core.json import canonical_json
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolInput, UnstableArguments
-from agentkit_tools_core._functions._argument_errors import validation_error
+from agentkit_tools_core._functions._argument_errors import validation_error, with_choices
 from agentkit_tools_core._functions._coercion import coerce, split_error
 from agentkit_tools_core._functions._foreign_kinds import (
     REFERENCE,
@@ -229,7 +229,8 @@ class Arguments:
             except msgspec.ValidationError as error:
                 # Many hosts send null for optional arguments that the model left out.
                 if arguments[name] is not None or parameter.required:
-                    errors |= dict([_describe_error(name, str(error))])
+                    where, what = _describe_error(name, str(error))
+                    errors[where] = with_choices(what, parameter.type) if where == name else what
         known = ", ".join(self._names) or "none"
         for name in arguments:
             if name not in self._parameters:
