@@ -3,6 +3,7 @@
 import builtins
 import importlib
 import re
+import tomllib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -133,6 +134,17 @@ def test_the_readme_of_a_package_lists_its_public_modules(package: str) -> None:
         if PUBLIC[module] and ".replay." not in module:
             last = module.rpartition(".")[2]
             assert f"`{module}`" in text or f"`.{last}`" in text, module
+
+
+@pytest.mark.parametrize("package", MODULE_OF)
+def test_the_readme_of_a_package_says_what_it_needs(package: str) -> None:
+    folder = ROOT / "packages" / package
+    project = tomllib.loads(text_of(folder / "pyproject.toml"))["project"]
+    needs = text_of(folder / "README.md").partition("- Needs: ")[2].partition("\n```")[0]
+
+    for requirement in project["dependencies"]:
+        name = re.split(r"[<>=~]", requirement)[0]
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", needs), requirement
 
 
 @pytest.mark.parametrize(
