@@ -33,22 +33,49 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from agentkit_core import (
+    ApprovalId,
+    ApprovalRequest,
     FailureKind,
+    File,
+    FinishReason,
     InlineBytes,
     Item,
     Media,
     Modality,
     RetryPolicy,
     SessionId,
+    TextOutput,
     TokenUsage,
+    ToolCall,
+    ToolCallId,
+    ToolResult,
+    TurnId,
     Usage,
 )
 from agentkit_loop import Agent, LoopConfig
-from agentkit_loop.events import Envelope
+from agentkit_loop.events import (
+    ApprovalRequired,
+    Diagnostic,
+    Envelope,
+    Event,
+    ItemsAppended,
+    ModelCallFinished,
+    ModelCallStarted,
+    RunFinished,
+    RunStarted,
+    RunSuspended,
+    ToolProgress,
+    TranscriptRewritten,
+    TurnStarted,
+)
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, Scripted, ScriptedModel, call, fail, say
+from agentkit_reporting._otel._attributes import identity_of
+from agentkit_reporting._otel._conversations import Conversations
+from agentkit_reporting._spans import ModelCallSpan
 from agentkit_reporting.otel import SEMANTIC_CONVENTIONS, MessageCapture, OtelReporter
 from agentkit_tools_core import tool
 from loop.kernel.test_golden_traces import SCENARIOS
@@ -298,7 +325,7 @@ def test_attempts_that_failed_are_spans_and_exception_events_of_their_own() -> N
     assert executed.status.status_code is trace.StatusCode.ERROR
     told = [entry.log_record for entry in collected.logs.get_finished_logs()]
     assert [(record.event_name, record.span_id) for record in told] == [
-        ("gen_ai.client.operation.exception", first.context.span_id),
+        ("gen_ai.client.inference.exception", first.context.span_id),
         ("gen_ai.execute_tool.exception", executed.context.span_id),
     ]
     failed = [point for name, point in collected.points() if name.endswith("inference.duration")]
@@ -363,16 +390,20 @@ def test_what_is_said_is_recorded_if_it_is_wanted() -> None:
     assert answer["parts"] == [{"type": "text", "content": f"Yes, {SECRET}."}]
 
 
+def input_of(capture: MessageCapture, items: list[Item]) -> str:
+    return capture.input([capture.message(item) for item in items])
+
+
 @examples(50)
 @given(st.lists(st.text(max_size=40), max_size=8), st.integers(2, 300), st.integers(1, 6))
 def test_no_more_is_recorded_than_is_wanted(texts: list[str], max_bytes: int, most: int) -> None:
     capture = MessageCapture(max_messages=most, max_bytes=max_bytes)
     items = [Item.user(text or "-") for text in texts]
 
-    for written in (capture.input(items), capture.output(items, None)):
+    for written in (input_of(capture, items), capture.output(items, None)):
         assert len(written.encode()) <= max_bytes
         assert len(json.loads(written)) <= most
-    newest = json.loads(MessageCapture(max_messages=2).input(items))
+    newest = json.loads(input_of(MessageCapture(max_messages=2), items))
     said = [message["parts"][0]["content"] for message in newest]
     assert said == [item.text for item in items[-2:]]
 
@@ -381,15 +412,16 @@ def test_what_does_not_fit_is_replaced_by_its_size() -> None:
     capture = MessageCapture(max_bytes=150)
     items = [Item.user("x" * 500), Item.user("short")]
 
-    big, small = json.loads(capture.input(items))
-    assert big["type"] == "truncated"
-    assert big["original_bytes"] > 500
+    big, small = json.loads(input_of(capture, items))
+    assert big["role"] == "user"
+    assert big["parts"][0]["type"] == "truncated"
+    assert big["parts"][0]["original_bytes"] > 500
     assert small["parts"][0]["content"] == "short"
 
 
 def test_payloads_are_described_and_parts_are_counted() -> None:
     picture = Media(Modality.IMAGE, "image/png", InlineBytes(b"secret" * 100))
-    (message,) = json.loads(MessageCapture().input([Item.user("look", *[picture] * 300)]))
+    (message,) = json.loads(input_of(MessageCapture(), [Item.user("look", *[picture] * 300)]))
 
     assert len(message["parts"]) == 256
     assert message["parts"][1] == {"type": "media", "modality": "image", "mime_type": "image/png"}
@@ -399,6 +431,256 @@ def test_payloads_are_described_and_parts_are_counted() -> None:
 def test_a_capture_of_nothing_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         MessageCapture(**{name: 0})
+
+
+def held(event: Event, *, seq: int, session: str = "s", turn: str | None = "turn-1") -> Envelope:
+    turn_id = None if turn is None else TurnId(turn)
+    return Envelope(
+        seq=seq, session_id=SessionId(session), at=seq, event=event, turn_id=turn_id, number=seq
+    )
+
+
+def answered(*between: Event) -> list[Event]:
+    return [
+        RunStarted(),
+        ItemsAppended((Item.user("Hi"),), 1),
+        ModelCallStarted(1, 1, "small"),
+        ModelCallFinished(call=1, attempt=1, finish_reason=FinishReason.COMPLETED, usage=Usage()),
+        *between,
+        ItemsAppended((Item.assistant("Hello."),), 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "between", [(), (Diagnostic("odd"),), (ToolProgress(ToolCallId("c"), "50 %"), Diagnostic("x"))]
+)
+def test_an_answer_is_recorded_whatever_is_reported_before_it(between: tuple[Event, ...]) -> None:
+    collected = Collected(capture=MessageCapture())
+    for seq, event in enumerate(answered(*between), start=1):
+        collected.reporter(held(event, seq=seq))
+
+    (chat,) = collected.named("chat small")
+    assert "Hello." in str((chat.attributes or {})["gen_ai.output.messages"])
+    assert chat.end_time == 4_000_000
+
+
+def asked_after(*changes: tuple[Event, int]) -> list[str]:
+    """What a model is asked after events with these numbers."""
+    collected = Collected(capture=MessageCapture())
+    for event, seq in changes:
+        collected.reporter(held(event, seq=seq))
+    collected.reporter(held(ModelCallStarted(1, 1, "small"), seq=99))
+    collected.reporter.close()
+    written = (collected.one("chat small").attributes or {})["gen_ai.input.messages"]
+    return [message["parts"][0]["content"] for message in json.loads(str(written))]
+
+
+def test_what_is_reported_again_after_a_crash_is_said_once() -> None:
+    first = ItemsAppended((Item.user("a"),), 1)
+    again = RunStarted(resumed=True)
+
+    assert asked_after((RunStarted(), 1), (first, 2), (again, 3), (first, 2)) == ["a"]
+
+
+def test_what_was_said_after_a_snapshot_is_no_part_of_what_goes_on_from_it() -> None:
+    before = [(ItemsAppended((Item.user(text),), at), at + 1) for at, text in enumerate("ab", 1)]
+    other = ItemsAppended((Item.user("c"),), 2)
+
+    assert asked_after(*before, (RunStarted(resumed=True), 1), (other, 2)) == ["c"]
+    assert asked_after(*before, (RunStarted(), 1), (ItemsAppended(other.items, 1), 2)) == ["c"]
+    assert asked_after(*before, (TranscriptRewritten(other.items, 3), 4)) == ["c"]
+    assert asked_after(*before, (TranscriptRewritten((), 3), 4)) == []
+
+
+def test_what_sessions_leave_behind_is_limited() -> None:
+    capture = MessageCapture(max_messages=5, max_bytes=200)
+    conversations = Conversations(capture)
+    for session in range(1_100):
+        for at in range(1, 12):
+            appended = ItemsAppended((Item.user("x" * (session % 250)),), at)
+            conversations.take(held(appended, seq=at, session=str(session)))
+
+    assert conversations.newest(SessionId("99")) == []
+    for session in range(100, 1_100, 7):
+        messages = conversations.newest(SessionId(str(session)))
+        assert sum(len(message.json) for message in messages[1:]) <= 200
+        assert 1 <= len(messages) <= 5
+        assert len(capture.input(messages)) <= 200
+
+
+class _Failing(SpanProcessor):
+    """Fails at every span, as no processor should."""
+
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
+        if "odd" in span.name:
+            raise RuntimeError("begins badly")
+
+    def on_end(self, span: ReadableSpan) -> None:
+        raise RuntimeError("ends badly")
+
+
+def test_a_processor_that_fails_loses_no_other_span() -> None:
+    collected = Collected()
+    collected.tracers.add_span_processor(_Failing())
+    call_that_runs = ModelCallStarted(1, 1, "small")
+    events: list[Event] = [RunStarted(), TurnStarted(), call_that_runs, RunFinished()]
+    envelopes = [held(event, seq=seq) for seq, event in enumerate(events, start=1)]
+    for envelope in envelopes[:-1]:
+        collected.reporter(envelope)
+    with pytest.raises(RuntimeError, match="ends badly"):
+        collected.reporter(envelopes[-1])
+
+    assert [span.name for span in collected.spans] == ["chat small", "invoke_agent"]
+
+
+class _Calling(SpanProcessor):
+    """Runs an agent when a span ends: a host may do anything there."""
+
+    def __init__(self) -> None:
+        self.agent: Agent | None = None
+
+    def on_end(self, span: ReadableSpan) -> None:
+        agent, self.agent = self.agent, None
+        if agent is not None:
+            agent.run_blocking("And you?")
+
+
+def test_a_processor_may_run_an_agent_of_the_same_reporter() -> None:
+    collected, calling = Collected(), _Calling()
+    collected.tracers.add_span_processor(calling)
+    model = ScriptedModel("One.", "Two.", name="small")
+    agent = calling.agent = Agent(model=model, reporters=[collected.reporter])
+    agent.run_blocking("Hi")
+
+    assert len(collected.named("chat small")) == len(collected.named("invoke_agent")) == 2
+
+
+def test_sessions_on_several_threads_share_a_reporter() -> None:
+    collected = Collected()
+
+    def run() -> None:
+        model = ScriptedModel(call("add", {"a": 1, "b": 2}), "3.", name="small")
+        Agent(model=model, tools=[add], reporters=[collected.reporter]).run_blocking("1 + 2?")
+
+    threads = [Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    turns = {span.context.span_id for span in collected.named("invoke_agent")}
+    assert len(turns) == 8
+    inside = [*collected.named("chat small"), *collected.named("execute_tool add")]
+    assert len(inside) == 24
+    assert {span.parent and span.parent.span_id for span in inside} == turns
+
+
+def test_metrics_count_what_is_not_sampled_too() -> None:
+    metrics = InMemoryMetricReader()
+    reporter = OtelReporter(
+        capture=MessageCapture(),
+        tracer_provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False),
+        meter_provider=MeterProvider([metrics], shutdown_on_exit=False),
+    )
+    Agent(model=ScriptedModel("Hi."), reporters=[reporter]).run_blocking("Hi")
+
+    assert "gen_ai.client.inference.duration" in str(metrics.get_metrics_data())
+
+
+def test_metrics_have_the_names_and_attributes_of_the_conventions() -> None:
+    collected = Collected(agent_name="clerk")
+    used = Usage(TokenUsage(input=50, output=5, reasoning=2), requests=1, reported_requests=1)
+    model = ScriptedModel(call("add", {"a": 1, "b": 2}), Reply.of("3.", usage=used), name="small")
+    Agent(model=model, tools=[add], reporters=[collected.reporter]).run_blocking("1 + 2?")
+
+    found = dict(collected.points())
+    usage = "gen_ai.client.inference.usage"
+    operation = "gen_ai.client.inference.operation"
+    model_call = {"gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model"}
+    assert {
+        name: set(point.attributes) - {"gen_ai.response.model"} for name, point in found.items()
+    } == {
+        "gen_ai.client.inference.duration": model_call,
+        "gen_ai.client.inference.time_to_first_chunk": model_call,
+        f"{usage}.input_tokens": {*model_call, "gen_ai.token.modality"},
+        f"{usage}.output_tokens": {*model_call, "gen_ai.token.modality"},
+        f"{usage}.reasoning.output_tokens": {*model_call, "gen_ai.token.modality"},
+        f"{operation}.input_tokens": model_call,
+        f"{operation}.output_tokens": model_call,
+        "gen_ai.execute_tool.duration": {
+            "gen_ai.operation.name", "gen_ai.tool.name", "gen_ai.tool.type", "gen_ai.agent.name",
+        },
+        "gen_ai.invoke_agent.duration": {"gen_ai.operation.name", "gen_ai.agent.name"},
+    }  # fmt: skip
+    assert found[f"{usage}.input_tokens"].attributes["gen_ai.token.modality"] == "unknown"
+    assert found[f"{operation}.input_tokens"].explicit_bounds[:3] == (1, 4, 16)
+    assert found["gen_ai.execute_tool.duration"].explicit_bounds[-1] == 81.92
+
+
+def test_a_turn_that_another_process_ended_is_not_linked_to_the_next_one() -> None:
+    collected = Collected()
+    request = ApprovalRequest(
+        id=ApprovalId("a"),
+        call=ToolCall(id=ToolCallId("c"), name="pay", input={}),
+        kind="tool",
+        summary="Pay?",
+    )
+    left: list[Event] = [RunStarted(), TurnStarted(), ApprovalRequired(request), RunSuspended()]
+    for seq, event in enumerate(left, start=1):
+        collected.reporter(held(event, seq=seq))
+    goes_on: list[Event] = [RunStarted(resumed=True), TurnStarted()]
+    for seq, event in enumerate(goes_on, start=9):
+        collected.reporter(held(event, seq=seq, turn="turn-2"))
+    collected.reporter.close()
+
+    first, second = collected.named("invoke_agent")
+    assert (first.attributes or {})["agentkit.status"] == "paused"
+    assert second.links == ()
+
+
+def test_the_tools_of_an_inner_agent_are_its_own() -> None:
+    collected = Collected(agent_name="manager")
+    clerk = Agent(
+        model=ScriptedModel(call("add", {"a": 1, "b": 2}), "3."),
+        tools=[add],
+        reporters=[collected.reporter],
+    )
+    manager = Agent(
+        model=ScriptedModel(call("clerk", {"task": "Add."}), "3."),
+        tools=[clerk.as_tool("clerk", "Adds.", blocking=True)],
+        reporters=[collected.reporter],
+    )
+    manager.run_blocking("1 + 2?")
+
+    names = {
+        span.name: (span.attributes or {})["gen_ai.agent.name"]
+        for span in collected.spans
+        if span.name.startswith("execute_tool")
+    }
+    assert names == {"execute_tool add": "clerk", "execute_tool clerk": "manager"}
+
+
+def test_messages_fit_the_schema_of_the_conventions() -> None:
+    result = ToolResult(ToolCallId("c"), TextOutput("18"))
+    picture = Media(Modality.IMAGE, "image/png", InlineBytes(b"x"))
+    paper = File(InlineBytes(b"x"), "application/pdf", "a.pdf")
+    items = [Item.user("look", picture, paper), Item.tool(result)]
+    said, answer = json.loads(input_of(MessageCapture(), items))
+
+    assert set(answer["parts"][0]) == {"type", "id", "response"}
+    # These types have contents or ids, which are left out here.
+    assert not {"blob", "file", "uri"} & {part["type"] for part in said["parts"]}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("google", "gcp.gemini"), ("google-openai", "gcp.gemini"), ("anthropic-oauth", "anthropic"),
+     ("azure", "azure.ai.openai"), ("xai", "x_ai"), ("groq", "groq"), (None, "unknown")],
+)  # fmt: skip
+def test_providers_have_the_names_of_the_conventions(ours: str | None, theirs: str) -> None:
+    span = ModelCallSpan(session_id=SessionId("s"), started_ms=0, call=1, attempt=1, provider=ours)
+
+    assert identity_of(span)["gen_ai.provider.name"] == theirs
 
 
 class _Collector(BaseHTTPRequestHandler):

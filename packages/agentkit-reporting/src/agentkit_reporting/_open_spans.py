@@ -31,7 +31,7 @@ class SpanChanges(Record, frozen=True):
     ended: tuple[Span, ...] = ()
 
 
-_NO_CHANGES: Final = SpanChanges()
+NO_CHANGES: Final = SpanChanges()
 _MOST_LEFT: Final = 10_000
 """How many calls of runs that have ended are remembered, in case that their sessions go on."""
 
@@ -93,7 +93,7 @@ class OpenSpans:
     def take_changes(self) -> SpanChanges:
         """Return what has begun and ended since this was asked last."""
         if not self._began and not self._ended:
-            return _NO_CHANGES
+            return NO_CHANGES
         changes = SpanChanges(tuple(self._began), tuple(self._ended))
         self._began.clear()
         self._ended.clear()
@@ -224,7 +224,15 @@ class OpenSpans:
             span.parent.children.remove(span)
 
     def _remember(self, span: ToolCallSpan) -> None:
-        alone = replace(span, parent=None, children=[])
+        # No more of it than a span that goes on with it needs: arguments may be long.
+        alone = ToolCallSpan(
+            session_id=span.session_id,
+            started_ms=span.started_ms,
+            call_id=span.call_id,
+            name=span.name,
+            is_background=span.is_background,
+            approvals=[wait for wait in span.approvals if wait.until_ms is None],
+        )
         self._left[span.session_id, span.call_id] = alone
         if len(self._left) > _MOST_LEFT:
             del self._left[next(iter(self._left))]
@@ -256,8 +264,7 @@ class OpenSpans:
         )
         if (left := self._left.pop((span.session_id, call_id), None)) is not None:
             span.is_background = left.is_background
-            open_waits = (wait for wait in left.approvals if wait.until_ms is None)
-            span.approvals = [replace(wait) for wait in open_waits]
+            span.approvals = [replace(wait) for wait in left.approvals]
         self._begin(span)
         return span
 

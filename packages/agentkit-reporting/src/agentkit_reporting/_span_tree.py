@@ -33,7 +33,7 @@ from agentkit_loop.events import (
     TurnFinished,
     TurnStarted,
 )
-from agentkit_reporting._open_spans import OpenSpans, SpanChanges
+from agentkit_reporting._open_spans import NO_CHANGES, OpenSpans, SpanChanges
 from agentkit_reporting._repeats import RepeatFilter
 from agentkit_reporting._spans import ApprovalWait, RunSpan, SpanStatus
 
@@ -69,6 +69,9 @@ class SpanTree:
     def take(self, envelope: Envelope) -> SpanChanges:
         """Take one event, and return what began and ended with it."""
         opened = self._open
+        if type(envelope.event) is ContentDelta:  # most events are these
+            _grow_answer(opened, envelope)
+            return NO_CHANGES
         take = _TAKES.get(type(envelope.event))
         if take is not None and not self._repeats.is_repeat(envelope):
             take(opened, envelope, envelope.event)
@@ -148,9 +151,11 @@ def _start_model_call(opened: OpenSpans, envelope: Envelope, event: ModelCallSta
     span.model, span.provider, span.options = event.model, event.provider, event.options
 
 
-def _grow_answer(opened: OpenSpans, envelope: Envelope, _: ContentDelta) -> None:
-    run = opened.by_session.get(envelope.session_id)
-    if run is not None and (span := run.model_call) is not None and span.first_delta_ms is None:
+def _grow_answer(opened: OpenSpans, envelope: Envelope) -> None:
+    if (run := opened.by_session.get(envelope.session_id)) is None:
+        return
+    run.last_ms, run.last_seq = envelope.at, envelope.seq
+    if (span := run.model_call) is not None and span.first_delta_ms is None:
         span.first_delta_ms = envelope.at
 
 
@@ -262,7 +267,6 @@ _TAKES: Final[Mapping[type[Any], Callable[[OpenSpans, Envelope, Any], None]]] = 
     TurnStarted: _start_turn,
     TurnFinished: _finish_turn,
     ModelCallStarted: _start_model_call,
-    ContentDelta: _grow_answer,
     ModelCallFinished: _finish_model_call,
     AttemptSuperseded: _supersede_attempt,
     RetryScheduled: _schedule_retry,

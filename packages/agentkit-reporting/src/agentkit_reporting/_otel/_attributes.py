@@ -20,10 +20,10 @@ Value = str | bool | int | float | list[str]
 Attributes = dict[str, Value]
 
 _USAGE: Final[Mapping[str, str]] = {
-    "prompt": "gen_ai.usage.input_tokens",
+    "prompt": names.INPUT_TOKENS,
     "cache_read": "gen_ai.usage.cache_read.input_tokens",
     "cache_write": "gen_ai.usage.cache_write.input_tokens",
-    "output": "gen_ai.usage.output_tokens",
+    "output": names.OUTPUT_TOKENS,
     "reasoning": "gen_ai.usage.reasoning.output_tokens",
 }
 _OPTIONS: Final[Mapping[str, str]] = {
@@ -64,12 +64,12 @@ def at_begin(span: Span, agent_name: str | None) -> Attributes:
                 names.OPERATION: names.EXECUTE_TOOL,
                 names.TOOL_NAME: span.name,
                 names.TOOL_CALL_ID: span.call_id,
-                names.TOOL_TYPE: "function",
+                names.TOOL_TYPE: names.FUNCTION,
             }
         case _:
             attributes[names.OPERATION] = names.INVOKE_AGENT
-            if agent_name:
-                attributes[names.AGENT_NAME] = agent_name
+    if agent_name and not isinstance(span, ModelCallSpan):
+        attributes[names.AGENT_NAME] = agent_name
     return attributes
 
 

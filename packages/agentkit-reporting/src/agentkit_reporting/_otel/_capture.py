@@ -6,7 +6,7 @@ Images, files, structured values, and what tools are given and return, are descr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from agentkit_core import (
     Custom,
@@ -31,6 +31,20 @@ _MOST_PARTS: Final = 256
 _ROLES: Final = {ItemKind.ASSISTANT: "assistant", ItemKind.TOOL: "tool", ItemKind.USER: "user"}
 _COMMA: Final = 1
 _BRACKETS: Final = 2
+
+
+class Message(NamedTuple):
+    """A message as JSON.
+
+    Attributes:
+        role: Who says it, in the words of the conventions.
+        size: How long its JSON is, in bytes.
+        json: Its JSON; empty if it is longer than a capture may have.
+    """
+
+    role: str
+    size: int
+    json: bytes
 
 
 class MessageCapture(Settings, frozen=True, kw_only=True):
@@ -58,44 +72,49 @@ class MessageCapture(Settings, frozen=True, kw_only=True):
         if self.max_bytes < _BRACKETS:
             raise ValueError(f"max_bytes is {self.max_bytes}; it has to be at least {_BRACKETS}")
 
-    def input(self, items: Sequence[Item]) -> str:
-        """Write the newest items as the messages of a request."""
-        return self._write(reversed(items[-self.max_messages :]), newest_first=True)
+    def message(self, item: Item, reason: FinishReason | None = None) -> Message:
+        """Write an item as a message, of which no more is kept than fits."""
+        role = _ROLES.get(item.kind, "system")
+        parts: list[JsonValue] = [_part(part) for part in item.parts[:_MOST_PARTS]]
+        content: dict[str, JsonValue] = {"role": role, "parts": parts}
+        if reason is not None:
+            content["finish_reason"] = names.REASONS.get(reason, reason.value)
+        json = to_json(content)
+        fits = len(json) <= self.max_bytes - _BRACKETS
+        return Message(role, len(json), json if fits else b"")
+
+    def input(self, messages: Sequence[Message]) -> str:
+        """Write the newest messages of a request."""
+        return _in_brackets(self._fitting(reversed(messages[-self.max_messages :]))[::-1])
 
     def output(self, items: Sequence[Item], reason: FinishReason | None) -> str:
         """Write the first items as the messages of an answer."""
-        return self._write(items[: self.max_messages], reason=reason)
+        messages = (self.message(item, reason) for item in items[: self.max_messages])
+        return _in_brackets(self._fitting(messages))
 
-    def _write(
-        self,
-        items: Iterable[Item],
-        *,
-        newest_first: bool = False,
-        reason: FinishReason | None = None,
-    ) -> str:
+    def _fitting(self, messages: Iterable[Message]) -> list[bytes]:
         left = self.max_bytes - _BRACKETS
         written: list[bytes] = []
-        for item in items:
-            message = to_json(_message(item, reason))
-            if len(message) + (_COMMA if written else 0) > left:
-                message = to_json({"type": "truncated", "original_bytes": len(message)})
-            left -= len(message) + (_COMMA if written else 0)
-            if left < 0:
-                break
-            written.append(message)
-            if message.startswith(b'{"type":"truncated"'):
-                break
-        if newest_first:
-            written.reverse()
-        return f"[{b','.join(written).decode()}]"
+        for message in messages:
+            comma = _COMMA if written else 0
+            if message.json and comma + message.size <= left:
+                written.append(message.json)
+                left -= comma + message.size
+                continue
+            instead = _size_only(message)
+            if comma + len(instead) <= left:
+                written.append(instead)
+            break
+        return written
 
 
-def _message(item: Item, reason: FinishReason | None) -> dict[str, JsonValue]:
-    parts: list[JsonValue] = [_part(part) for part in item.parts[:_MOST_PARTS]]
-    message: dict[str, JsonValue] = {"role": _ROLES.get(item.kind, "system"), "parts": parts}
-    if reason is not None:
-        message["finish_reason"] = names.REASONS.get(reason, reason.value)
-    return message
+def _in_brackets(messages: Iterable[bytes]) -> str:
+    return f"[{b','.join(messages).decode()}]"
+
+
+def _size_only(message: Message) -> bytes:
+    part: dict[str, JsonValue] = {"type": "truncated", "original_bytes": message.size}
+    return to_json({"role": message.role, "parts": [part]})
 
 
 def _part(part: Part) -> JsonValue:
@@ -109,11 +128,12 @@ def _part(part: Part) -> JsonValue:
             return {"type": "tool_call", "id": call_id, "name": name, "arguments": _left_out(size)}
         case ToolResult(call_id=call_id, output=output):
             left_out = _left_out(len(to_json(output)))
-            return {"type": "tool_call_response", "id": call_id, "result": left_out}
+            return {"type": "tool_call_response", "id": call_id, "response": left_out}
         case Media(modality=modality, mime_type=mime_type):
             return {"type": "media", "modality": modality.value, "mime_type": mime_type}
         case File(name=name, mime_type=mime_type):
-            return {"type": "file", "name": name, "mime_type": mime_type}
+            # A `file` is one that the provider stores, and has its id.
+            return {"type": "document", "name": name, "mime_type": mime_type}
         case Structured(value=value):
             return {"type": "structured", "bytes": len(to_json(value))}
         case Custom(kind=kind):

@@ -29,20 +29,26 @@ OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 TOOL_NAME: Final = "gen_ai.tool.name"
 TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 TOOL_TYPE: Final = "gen_ai.tool.type"
+INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+MODALITY: Final = "gen_ai.token.modality"
 ERROR_TYPE: Final = "error.type"
 
 CHAT: Final = "chat"
 EXECUTE_TOOL: Final = "execute_tool"
+FUNCTION: Final = "function"
 INVOKE_AGENT: Final = "invoke_agent"
 
-CLIENT_EXCEPTION: Final = "gen_ai.client.operation.exception"
+CLIENT_EXCEPTION: Final = "gen_ai.client.inference.exception"
 TOOL_EXCEPTION: Final = "gen_ai.execute_tool.exception"
 
 PROVIDERS: Final[Mapping[str, str]] = {
+    "anthropic-oauth": "anthropic",
     "azure": "azure.ai.openai",
     "azure-responses": "azure.ai.openai",
     "bedrock": "aws.bedrock",
     "google": "gcp.gemini",
+    "google-openai": "gcp.gemini",
     "mistral": "mistral_ai",
     "moonshot": "moonshot_ai",
     "vertex": "gcp.vertex_ai",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import RLock
 from types import TracebackType
 from typing import Final, Self
 
@@ -12,8 +12,9 @@ from opentelemetry.context import Context, get_current
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Link, SpanContext, SpanKind, StatusCode, TracerProvider
 
-from agentkit_core import SessionId
-from agentkit_loop.events import Envelope
+from agentkit_core import SessionId, TurnId
+from agentkit_loop.events import ContentDelta, Diagnostic, Envelope, ToolProgress
+from agentkit_reporting._open_spans import SpanChanges
 from agentkit_reporting._otel import _names as names
 from agentkit_reporting._otel._attributes import Attributes, at_begin, at_end, error_type, name_of
 from agentkit_reporting._otel._capture import MessageCapture
@@ -30,6 +31,10 @@ from agentkit_reporting._spans import (
 )
 
 _NS_PER_MS: Final = 1_000_000
+_BEFORE_ANSWER: Final = frozenset({Diagnostic, ToolProgress})
+"""What may be reported between the end of a model call and its answer."""
+_ANSWERS: Final = frozenset({SpanStatus.OK, SpanStatus.CANCELLED})
+"""How a model call ends whose answer may enter the transcript."""
 _MOST_PAUSED: Final = 1_000
 """How many paused turns are remembered, so that the turns that go on with them can name them."""
 
@@ -92,30 +97,31 @@ class OtelReporter:
         )
         self._agent_name = agent_name
         self._capture = capture
-        self._conversations = Conversations(0 if capture is None else capture.max_messages)
+        self._conversations = None if capture is None else Conversations(capture)
         self._tree = SpanTree(keeps_ended=False)
         self._open: dict[Span, trace.Span] = {}
         self._answered: dict[SessionId, tuple[trace.Span, ModelCallSpan]] = {}
-        self._paused: dict[SessionId, SpanContext] = {}
-        self._lock = Lock()
+        self._paused: dict[SessionId, tuple[TurnId | None, SpanContext]] = {}
+        # Ending a span may run code of the host, even the end of another session.
+        self._lock = RLock()
 
     def __call__(self, envelope: Envelope) -> None:
         """Take one event."""
+        if type(envelope.event) is ContentDelta:
+            self._tree.take(envelope)  # touches only its own session, and begins and ends nothing
+            return
         with self._lock:
-            if self._capture is not None:
+            try:
                 self._end_answered(envelope)
-                self._conversations.take(envelope)
-            changes = self._tree.take(envelope)
-            for span in changes.began:
-                self._begin(span)
-            for span in changes.ended:
-                self._end(span)
+            finally:
+                if self._conversations is not None:
+                    self._conversations.take(envelope)
+                self._tell(self._tree.take(envelope))
 
     def close(self) -> None:
         """End all spans that are open, because no more events will come."""
         with self._lock:
-            for span in self._tree.finish().ended:
-                self._end(span)
+            self._tell(self._tree.finish())
             for session_id in list(self._answered):
                 self._end_answer(session_id)
 
@@ -130,6 +136,18 @@ class OtelReporter:
     ) -> None:
         self.close()
 
+    def _tell(self, changes: SpanChanges) -> None:
+        """Begin and end spans; if one fails, so that the host hears of it, the others are told."""
+        failure: Exception | None = None
+        for tell, spans in ((self._begin, changes.began), (self._end, changes.ended)):
+            for span in spans:
+                try:
+                    tell(span)
+                except Exception as error:
+                    failure = failure or error
+        if failure is not None:
+            raise failure
+
     def _begin(self, span: Span) -> None:
         if isinstance(span, RunSpan):
             return  # a session may rest for days; its turns name the conversation
@@ -143,7 +161,12 @@ class OtelReporter:
             start_time=span.started_ms * _NS_PER_MS,
         )
         self._open[span] = told
-        if self._capture is not None and isinstance(span, ModelCallSpan) and told.is_recording():
+        if (
+            self._capture is not None
+            and self._conversations is not None
+            and isinstance(span, ModelCallSpan)
+            and told.is_recording()
+        ):
             said = self._conversations.newest(span.session_id)
             told.set_attribute(names.INPUT_MESSAGES, self._capture.input(said))
 
@@ -151,28 +174,36 @@ class OtelReporter:
         told = self._open.pop(span, None)
         if told is None:
             return
-        told.set_attributes(at_end(span))
-        error = error_type(span)
-        if error is not None:
-            told.set_status(StatusCode.ERROR, _describe(span) or error)
-            self._tell_exception(span, told, error)
-        self._metrics.add(span, self._name_of_agent(span))
         if isinstance(span, TurnSpan) and span.status is SpanStatus.PAUSED:
-            self._remember_paused(span.session_id, told.get_span_context())
-        if self._capture is not None and isinstance(span, ModelCallSpan):
-            # The answer enters the transcript with the next event; only then is it known.
-            self._answered[span.session_id] = (told, span)
-        else:
-            told.end(_ns(span))
+            self._remember_paused(span, told.get_span_context())
+        is_awaited = (
+            self._capture is not None
+            and isinstance(span, ModelCallSpan)
+            and span.status in _ANSWERS
+            and told.is_recording()
+        )
+        try:
+            told.set_attributes(at_end(span))
+            if (error := error_type(span)) is not None:
+                told.set_status(StatusCode.ERROR, _describe(span) or error)
+                self._tell_exception(span, told, error)
+            self._metrics.add(span, self._name_of_agent(span))
+        finally:
+            if is_awaited and isinstance(span, ModelCallSpan):
+                # The answer enters the transcript with a later event; only then is it known.
+                self._answered[span.session_id] = (told, span)
+            else:
+                told.end(_ns(span))
 
     def _end_answered(self, envelope: Envelope) -> None:
-        if envelope.session_id in self._answered:
+        is_before = type(envelope.event) in _BEFORE_ANSWER
+        if envelope.session_id in self._answered and not is_before:
             self._end_answer(envelope.session_id, envelope)
 
     def _end_answer(self, session_id: SessionId, envelope: Envelope | None = None) -> None:
         told, span = self._answered.pop(session_id)
         items = [] if envelope is None else answer_in(envelope)
-        if items and self._capture is not None and span.status is not SpanStatus.ERROR:
+        if items and self._capture is not None:
             output = self._capture.output(items, span.finish_reason)
             told.set_attribute(names.OUTPUT_MESSAGES, output)
         told.end(_ns(span))
@@ -187,17 +218,21 @@ class OtelReporter:
     def _links_of(self, span: Span) -> list[Link]:
         if not isinstance(span, TurnSpan):
             return []
-        paused = self._paused.pop(span.session_id, None)
-        return [] if paused is None else [Link(paused, {"agentkit.link": "continues"})]
+        turn_id, paused = self._paused.pop(span.session_id, (None, None))
+        if paused is None or turn_id != span.turn_id:
+            return []
+        return [Link(paused, {"agentkit.link": "continues"})]
 
-    def _remember_paused(self, session_id: SessionId, context: SpanContext) -> None:
-        self._paused[session_id] = context
+    def _remember_paused(self, span: TurnSpan, context: SpanContext) -> None:
+        self._paused[span.session_id] = span.turn_id, context
         if len(self._paused) > _MOST_PAUSED:
             self._paused.pop(next(iter(self._paused)))
 
     def _name_of_agent(self, span: Span) -> str | None:
-        run = span.parent if isinstance(span, TurnSpan) else None
-        call = None if run is None else run.parent
+        around: Span | None = span
+        while around is not None and not isinstance(around, RunSpan):
+            around = around.parent
+        call = None if around is None else around.parent
         return call.name if isinstance(call, ToolCallSpan) else self._agent_name
 
     def _tell_exception(self, span: Span, told: trace.Span, error: str) -> None:
