@@ -7,6 +7,7 @@ import io
 import json
 import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -273,3 +274,26 @@ def test_vl25_a_file_that_exists_keeps_its_mode_and_its_link(tmp_path: Path) -> 
     assert link.is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
     assert real.read_text()
+
+
+def test_sessions_on_several_threads_write_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with JsonlReporter(path) as report, io.StringIO() as text:
+        report_text = JsonlReporter(text)
+
+        def run() -> None:
+            for envelope in enveloped(RUN * 10):
+                report(envelope)
+                report_text(envelope)
+
+        threads = [Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        written = text.getvalue().splitlines()
+
+    for lines in (written, path.read_text(encoding="utf-8").splitlines()):
+        assert len(lines) == 4 * 10 * len(RUN)
+        for line in lines:
+            LINE.decode(line)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
+from threading import Thread
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -237,3 +239,25 @@ def test_r03_turns_and_models_both_add_up_to_the_total(
     for parts in (result.turns, result.models, result.sessions):
         assert sum(parts.values(), Usage()) == result.total
     assert result.total.tokens.input == (sum(i for _, i, _ in calls) if calls else None)
+
+
+def test_sessions_on_several_threads_are_summed_up() -> None:
+    reporter = UsageReporter()
+
+    def run(session: int) -> None:
+        for turn in range(150):
+            for envelope in enveloped(call(used(1, 1)), session_id=SessionId(str(session))):
+                reporter(replace(envelope, number=3 * turn + envelope.seq))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [Thread(target=run, args=(session,)) for session in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+
+    assert reporter.summary().total.requests == 600

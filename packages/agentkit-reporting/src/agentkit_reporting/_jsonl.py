@@ -14,6 +14,7 @@ import os
 import re
 from io import TextIOBase
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import IO, Any, BinaryIO, Final, Self
 
@@ -55,10 +56,10 @@ class JsonlReporter:
 
     A line is written completely or not at all, and always begins at the start of a line. Control
     characters, line separators and characters that change the direction of text are escaped;
-    nothing is removed.
+    nothing is removed. Sessions on several threads may write to one file.
     """
 
-    __slots__ = ("__weakref__", "_file", "_owned", "_path")
+    __slots__ = ("__weakref__", "_file", "_lock", "_owned", "_path")
 
     def __init__(self, target: str | os.PathLike[str] | IO[Any]) -> None:
         """Write to a file.
@@ -71,6 +72,7 @@ class JsonlReporter:
         self._path: Path | None = None
         self._file: Any = None
         self._owned: BinaryIO | None = None
+        self._lock = RLock()  # a session may end while another is reported
         if isinstance(target, (str, os.PathLike)):
             self._path = Path(target)
         else:
@@ -96,12 +98,13 @@ class JsonlReporter:
         )
         if not line.isascii() or b"\x7f" in line:
             line = _RAW.sub(_escape, line)
-        if self._path is not None:
-            self._append(self._path, line + b"\n")
-        elif self._file is not None:
-            is_text = isinstance(self._file, TextIOBase)
-            self._file.write(line.decode() + "\n" if is_text else line + b"\n")
-            self._file.flush()
+        with self._lock:
+            if self._path is not None:
+                self._append(self._path, line + b"\n")
+            elif self._file is not None:
+                is_text = isinstance(self._file, TextIOBase)
+                self._file.write(line.decode() + "\n" if is_text else line + b"\n")
+                self._file.flush()
 
     def close(self) -> None:
         """Close the file if this reporter opened it; a later event opens it again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import RLock
 from typing import Final
 
 from msgspec import field
@@ -78,7 +79,7 @@ _COUNTED: Final = frozenset(
 
 
 class UsageReporter:
-    """Sums up the usage of any number of sessions.
+    """Sums up the usage of any number of sessions, which may run on several threads.
 
     Each model call counts once, with its final usage: also if its event is reported again after a
     crash, and if it is part of the usage of a tool that is an agent.
@@ -89,6 +90,7 @@ class UsageReporter:
         "_by_tool",
         "_inside",
         "_interrupted",
+        "_lock",
         "_models",
         "_parents",
         "_repeats",
@@ -113,13 +115,18 @@ class UsageReporter:
         self._inside: dict[_Call, Usage] = {}
         """What runs within an open call have reported."""
         self._repeats = RepeatFilter()
+        self._lock = RLock()  # a session may end while another is reported
 
     def __call__(self, envelope: Envelope) -> None:
         """Take one event."""
-        event = envelope.event
-        if type(event) not in _COUNTED or self._repeats.is_repeat(envelope):
+        if type(envelope.event) in _COUNTED:
+            with self._lock:
+                self._take(envelope)
+
+    def _take(self, envelope: Envelope) -> None:
+        if self._repeats.is_repeat(envelope):
             return
-        match event:
+        match event := envelope.event:
             case RunStarted(parent_session_id=str(outer), parent_call_id=str(call_id)):
                 self._parents[envelope.session_id] = (outer, call_id)
             case ModelCallStarted(model=model):
@@ -134,15 +141,16 @@ class UsageReporter:
 
     def summary(self) -> UsageSummary:
         """Return the usage so far; later events do not change the result."""
-        return UsageSummary(
-            total=self._total,
-            turns=dict(self._turns),
-            models=dict(self._models),
-            tools=self._tools,
-            sessions=dict(self._sessions),
-            by_tool=dict(self._by_tool),
-            interrupted=self._interrupted,
-        )
+        with self._lock:
+            return UsageSummary(
+                total=self._total,
+                turns=dict(self._turns),
+                models=dict(self._models),
+                tools=self._tools,
+                sessions=dict(self._sessions),
+                by_tool=dict(self._by_tool),
+                interrupted=self._interrupted,
+            )
 
     def _count(self, envelope: Envelope, finished: ModelCallFinished) -> None:
         session_id, usage = envelope.session_id, finished.usage
