@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
 
-from agentkit_core import ToolCallId, ToolResult
+from agentkit_core import ToolCallId, ToolResult, ToolSpec
 from agentkit_tools_core import (
     Executor,
+    Refused,
+    SchemaTool,
     Tool,
     ToolContext,
     ToolError,
@@ -18,10 +21,14 @@ from agentkit_tools_core import (
     ToolInvocation,
     tool,
 )
+from agentkit_tools_core.permissions import Deny, PermissionRequest, permission_to_read
 
 
 class ConfigError(Exception):
     pass
+
+
+READ = permission_to_read("/notes")
 
 
 class Watching(ToolHook):
@@ -146,3 +153,35 @@ async def test_vl19_the_same_for_errors_of_the_library(name: str, kind: str) -> 
     await outcome(name, hook, blocking=False)
 
     assert type(hook.after[0][1]).__name__ == kind
+
+
+@pytest.mark.parametrize("needs_approval", [True, False])
+@pytest.mark.parametrize("wrong", [None, READ, "read", [READ, None], [READ, "read"]], ids=repr)
+def test_permissions_that_are_none_refuse_the_call_and_name_the_tool(
+    wrong: Any, needs_approval: bool
+) -> None:
+    def read() -> str:
+        raise AssertionError("it must not run")
+
+    words = f"`permissions` of the tool 'read' returned a {type(wrong).__name__} instead"
+    by_types = tool(permissions=lambda call: wrong, needs_approval=needs_approval)(read)
+    spec = ToolSpec("read", "")
+    by_schema = SchemaTool(spec, lambda arguments, context: "x", permissions=lambda call: wrong)
+    for reader in (by_types, by_schema):
+        verdict = Executor([reader]).preflight(ToolInvocation(ToolCallId("c"), "read"))
+        assert isinstance(verdict, Refused)
+        assert words in verdict.result.text
+
+
+def test_permissions_may_come_from_a_generator() -> None:
+    def propose(call: ToolInvocation) -> Iterator[PermissionRequest]:
+        yield READ
+
+    @tool(permissions=propose)
+    def read() -> str:
+        return "notes"
+
+    executor = Executor([read], policy=lambda request, facts: Deny("no"))
+    verdict = executor.preflight(ToolInvocation(ToolCallId("c"), "read"))
+    assert isinstance(verdict, Refused)
+    assert verdict.result.text == "Permission denied: no"

@@ -7,7 +7,7 @@ deny before ask before allow. A policy that raises an error denies.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from msgspec import field
@@ -141,6 +141,22 @@ def ask_policy(policy: Policy, request: PermissionRequest, facts: PolicyFacts) -
     except Exception as error:
         raise PolicyFailed(error) from error
     return default_policy(request, facts) if decision is None else decision
+
+
+def permissions_of(returned: object, tool: str) -> tuple[PermissionRequest, ...]:
+    """Return what the `permissions` of a tool returned, as a tuple.
+
+    Raises:
+        TypeError: It is no list of permission requests.
+    """
+    if isinstance(returned, Iterable):
+        requests = tuple(returned)
+        if all(isinstance(request, PermissionRequest) for request in requests):
+            return requests
+    raise TypeError(
+        f"`permissions` of the tool {tool!r} returned a {type(returned).__name__} instead of a "
+        f"list of permission requests; write [permission_to_read(path)], also for one"
+    )
 
 
 def tool_kind(name: str) -> str:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agentkit_core import JsonValue, ToolAnnotations, ToolSpec
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name
-from agentkit_tools_core._contract._permissions import PermissionRequest
+from agentkit_tools_core._contract._permissions import PermissionRequest, permissions_of
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolFunction, InvalidToolName
 from agentkit_tools_core._functions._arguments import Arguments
@@ -88,7 +88,7 @@ class FunctionTool(Generic[P, R]):
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Return the permissions that the call needs; empty if it needs none."""
-        return () if self._propose is None else tuple(self._propose(request))
+        return () if self._propose is None else permissions_of(self._propose(request), request.name)
 
     def bind(self, arguments: Mapping[str, JsonValue], /) -> dict[str, Any]:
         """Decode the arguments.

@@ -9,7 +9,7 @@ from typing import Any, Final
 from agentkit_core import JsonValue, ToolSpec, to_json
 from agentkit_tools_core._contract._context import ToolContext
 from agentkit_tools_core._contract._names import is_tool_name
-from agentkit_tools_core._contract._permissions import PermissionRequest
+from agentkit_tools_core._contract._permissions import PermissionRequest, permissions_of
 from agentkit_tools_core._contract._request import ToolInvocation
 from agentkit_tools_core._errors import InvalidToolInput, InvalidToolName
 from agentkit_tools_core._functions._argument_errors import validation_error
@@ -96,7 +96,7 @@ class SchemaTool:
 
     def permissions(self, request: ToolInvocation, /) -> Sequence[PermissionRequest]:
         """Return the permissions that the call needs; empty if it needs none."""
-        return () if self._propose is None else tuple(self._propose(request))
+        return () if self._propose is None else permissions_of(self._propose(request), request.name)
 
     def bind(self, arguments: Mapping[str, JsonValue], /) -> dict[str, JsonValue]:
         """Check the arguments, and return a copy of them, with the defaults of the schema.
