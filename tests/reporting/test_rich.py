@@ -63,7 +63,7 @@ from agentkit_loop.ports import Reporter
 from agentkit_loop.testing import ScriptedModel, call, say
 from agentkit_reporting import TextReporter
 from agentkit_tools_core import tool
-from support.runs import SESSION, enveloped
+from support.runs import SESSION, enveloped, walked
 
 pyte = pytest.importorskip("pyte")
 pytest.importorskip("rich")
@@ -71,6 +71,7 @@ pytest.importorskip("rich")
 from rich.console import Console  # noqa: E402
 
 from agentkit_reporting._terminal_view._blocks import BlockSplitter  # noqa: E402
+from agentkit_reporting._terminal_view._screen import Screen  # noqa: E402
 from agentkit_reporting.rich import RichReporter  # noqa: E402
 
 A = PartId("a")
@@ -553,6 +554,37 @@ def test_deltas_are_drawn_some_times_a_second(clock: list[float]) -> None:
         terminal.show(more("word "))
 
     assert 8 <= len(terminal.written) - before <= 12
+
+
+def test_frames_that_take_long_to_draw_are_drawn_less_often(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal(frames_per_s=100)
+    terminal.show(TurnStarted(), STARTED, text())
+    write = terminal.report._view._screen.draw
+    frames: list[float] = []
+
+    def slow(self: Screen, live: list[str]) -> None:
+        clock[0] += 0.1
+        frames.append(clock[0])
+        write(live)
+
+    monkeypatch.setattr(Screen, "draw", slow)
+    for _ in range(1000):
+        clock[0] += 0.01
+        terminal.show(more("word "))
+
+    assert len(frames) <= 12  # of ten seconds, a tenth is for frames
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_run_is_shown_and_leaves_the_terminal_in_order(seed: int) -> None:
+    terminal = Terminal()
+    for envelope in walked(seed):
+        terminal.report(envelope)
+    terminal.report.close()
+
+    assert terminal.cursor_is_shown
 
 
 def of(session_id: str, *events: Event) -> list[Envelope]:

@@ -190,7 +190,7 @@ class RichReporter:
             if self._view.is_live:
                 # If the terminal is gone, the next event tells the run's driver.
                 with suppress(OSError, ValueError):
-                    self._view.draw()
+                    self._view.draw_if_due()
 
 
 def _can_change_lines(console: Console) -> bool:

@@ -14,7 +14,7 @@ _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _ITEM: Final = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])\s")
 _INTERRUPTING_ITEM: Final = re.compile(r" ?(?:[-*+]|1[.)])\s+\S")
 _MOST_CODE_LINES: Final = 40
-_MOST_CHARACTERS: Final = 8_000
+_MOST_CHARACTERS: Final = 4_000
 _LONGEST_LINE: Final = 4_000
 """A line without an end is cut when it is longer."""
 

@@ -32,6 +32,8 @@ _AT_ONCE: Final = frozenset({ApprovalRequired, RunFinished, RunSuspended, TurnFi
 _OFTEN: Final = frozenset({ContentDelta, ToolProgress})
 _MOST_DEPTH: Final = 8
 _NAME: Final = 60
+_REST: Final = 10
+"""How many times as long as it took to draw a frame nothing is drawn after it, at least."""
 
 
 class View:
@@ -44,10 +46,10 @@ class View:
     __slots__ = (
         "_began",
         "_context_window",
-        "_drawn",
         "_interval_s",
         "_is_animated",
         "_is_paused",
+        "_next_s",
         "_repeats",
         "_requests",
         "_screen",
@@ -78,7 +80,8 @@ class View:
         self._usage = Usage()
         self._repeats = RepeatFilter()
         self._requests = OpenRequests()
-        self._drawn = 0.0
+        self._next_s = 0.0
+        """When the next frame may be drawn, by the clock of `time.monotonic`."""
         self._began = 0.0
         """When the turn began that is shown."""
         self._is_paused = False
@@ -107,11 +110,18 @@ class View:
         if self.is_live and not was_live:
             self._began = time.monotonic()
         kind = type(event)
-        if (
-            kind in _AT_ONCE
-            or not (self._is_animated or kind in _OFTEN)
-            or time.monotonic() - self._drawn >= self._interval_s
-        ):
+        if kind in _AT_ONCE or not (self._is_animated or kind in _OFTEN):
+            self.draw()
+        else:
+            self.draw_if_due()
+
+    def draw_if_due(self) -> None:
+        """Draw a frame if the last one was long enough ago.
+
+        Raises:
+            OSError: The terminal is gone.
+        """
+        if time.monotonic() >= self._next_s:
             self.draw()
 
     def draw(self) -> None:
@@ -121,8 +131,11 @@ class View:
             OSError: The terminal is gone.
         """
         if not self._is_paused:
-            self._drawn = time.monotonic()
+            began = time.monotonic()
             self._screen.draw(self._live() if self.is_live else [])
+            now = time.monotonic()
+            # A frame that takes long, as of a long table, must not take all the time there is.
+            self._next_s = max(began + self._interval_s, now + (now - began) * _REST)
 
     def pause(self, request: ApprovalRequest) -> None:
         """Show a request, unless it is shown, and leave the terminal to a person's answer."""
