@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import anyio
+import pytest
+
 from agentkit_core import (
     ApprovalKind,
     Item,
@@ -16,7 +19,14 @@ from agentkit_core import (
     ToolSpec,
 )
 from agentkit_core.provider import ModelEvent, ResponseStarted
-from agentkit_loop import Agent, BlockingSession, Finished, TurnResult, WaitingForApproval
+from agentkit_loop import (
+    Agent,
+    AwaitingInput,
+    BlockingSession,
+    Finished,
+    TurnResult,
+    WaitingForApproval,
+)
 from agentkit_loop.ports import LogEntry
 from agentkit_loop.stores import MemoryStore
 from agentkit_loop.testing import Reply, ScriptedModel, call, say
@@ -170,3 +180,31 @@ def test_case_38_an_inner_agent_that_asked_is_entered_again_with_all_it_has_done
     assert ran == ["look", "pay"]
     assert only_result(result).output == TextOutput("paid it")
     assert result.usage.requests == 5
+
+
+def test_a_prompt_is_not_answered_by_the_rest_of_the_time_before_it() -> None:
+    """Who left the session may not have been told that there was nothing to do."""
+    store, agent = MemoryStore(), Agent(model=ScriptedModel("one", "two", "three"))
+
+    for text in ("one", "two", "three"):
+        with agent.session_blocking(session_id=NAME, store=store) as session:
+            session.submit("go on")
+            assert finished(session).text == text
+            assert session.next() == AwaitingInput()
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_prompt_is_not_answered_by_the_rest_of_the_time_before_it_async(backend: str) -> None:
+    store, agent = MemoryStore(), Agent(model=ScriptedModel("one", "two", "three"))
+
+    async def serve(text: str) -> None:
+        async with agent.session(session_id=NAME, store=store) as session:
+            session.submit("go on")
+            await session.flush()
+            status = await session.next()
+            assert isinstance(status, Finished)
+            assert status.result.text == text
+            assert await session.next() == AwaitingInput()
+
+    for text in ("one", "two", "three"):
+        anyio.run(serve, text, backend=backend)

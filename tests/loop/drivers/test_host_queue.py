@@ -65,3 +65,13 @@ def test_the_last_result_outlives_the_queue() -> None:
 
     assert not queue
     assert queue.last_result == SECOND.result
+
+
+def test_input_takes_back_that_there_is_nothing_to_do_and_nothing_else() -> None:
+    for statuses in ([FIRST, AwaitingInput()], [FIRST], [FIRST, AfterRound()], [AwaitingInput()]):
+        queue = queue_of(*statuses)
+        queue.drop_awaiting_input()
+
+        taken = [queue.take(is_at_work=False) for _ in statuses]
+        left = [status for status in statuses if not isinstance(status, AwaitingInput)]
+        assert [status for status in taken if status is not None] == left

@@ -12,7 +12,7 @@ from agentkit_core import ApprovalId, ToolCallId
 from agentkit_loop._errors import NothingToContinue, SessionClosed, TurnRunning, UnknownApproval
 from agentkit_loop.agent._prompt import Prompt, items_of
 from agentkit_loop.events import Envelope
-from agentkit_loop.kernel._inputs import Continue, Input, Resolve, Submit
+from agentkit_loop.kernel._inputs import Continue, Input, Lane, Resolve, Submit
 from agentkit_loop.kernel._open_approvals import find_approval
 from agentkit_loop.kernel._status import ApprovalDecision
 from agentkit_loop.kernel._table import Phase
@@ -83,6 +83,18 @@ class SessionAccess:
             # Otherwise the caller that works on the session raises it.
             self._engine.raise_failure()
             self._engine.runner.call(self._engine.rest)
+
+    def queue(self, prompt: Prompt, lane: Lane) -> None:
+        """Queue a prompt, from any thread.
+
+        Raises:
+            SessionClosed: The session is over.
+        """
+        submit = Submit(items_of(prompt), lane)
+        self.require_open()
+        # A stored session may have been left before its host knew that it had nothing to do.
+        self._engine.runner.call(self._engine.host_queue.drop_awaiting_input)
+        self.post(submit)
 
     @contextmanager
     def listen(self) -> Iterator[deque[Envelope]]:

@@ -9,11 +9,11 @@ from agentkit_core import ApprovalId, ApprovalRequest, Item, JsonValue, SessionI
 from agentkit_loop._errors import TurnRunning, UnknownCall
 from agentkit_loop.agent._access import SessionAccess
 from agentkit_loop.agent._host_loop import approval_required
-from agentkit_loop.agent._prompt import Prompt, items_of
+from agentkit_loop.agent._prompt import Prompt
 from agentkit_loop.agent._settings import ModelChanger, SessionSettings
 from agentkit_loop.agent._tool_offer import ToolOffer
 from agentkit_loop.agent._view import SessionView, view_of
-from agentkit_loop.kernel._inputs import CancelCall, Lane, Reset, Submit, Unqueue
+from agentkit_loop.kernel._inputs import CancelCall, Lane, Reset, Unqueue
 from agentkit_loop.kernel._status import ApprovalDecision, GrantScope
 from agentkit_loop.kernel._step import fork
 from agentkit_loop.persistence._snapshot import encode_state
@@ -121,7 +121,7 @@ class Conversation:
         Raises:
             SessionClosed: The session is over.
         """
-        self._access.post(Submit(items_of(prompt)))
+        self._access.queue(prompt, Lane.NEXT)
 
     def steer(self, prompt: Prompt) -> None:
         """Add a prompt to the running turn: the model reads it with its next call.
@@ -129,7 +129,7 @@ class Conversation:
         Raises:
             SessionClosed: The session is over.
         """
-        self._access.post(Submit(items_of(prompt), Lane.STEER))
+        self._access.queue(prompt, Lane.STEER)
 
     def unqueue(self, lane: Lane | None = None) -> tuple[Item, ...]:
         """Take back prompts that are queued and have not reached the transcript.

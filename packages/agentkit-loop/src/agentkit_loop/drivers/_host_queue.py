@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentkit_loop._result import TurnResult
-from agentkit_loop.kernel._status import Finished, SessionStatus
+from agentkit_loop.kernel._status import AwaitingInput, Finished, SessionStatus
 
 
 class HostQueue:
@@ -46,6 +46,11 @@ class HostQueue:
         if self._statuses and (isinstance(self._statuses[0], Finished) or not is_at_work):
             return self._statuses.pop(0)
         return None
+
+    def drop_awaiting_input(self) -> None:
+        """Drop a status that says that there is nothing to do: input has come since."""
+        if self._statuses and isinstance(self._statuses[-1], AwaitingInput):
+            self._statuses.pop()
 
     def clear(self) -> None:
         """Drop all statuses: a host that begins a turn waits for the end of that turn."""
