@@ -23,7 +23,6 @@ from agentkit_loop import (
     AwaitingInput,
     Session,
     SessionClosed,
-    SessionStatus,
     StoredSession,
     WaitingForApproval,
     read_session,
@@ -224,7 +223,7 @@ class Conversations:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_told, session)
                 with suppress(SessionClosed):  # by `leave`
-                    while not _is_done(session, await session.next()):
+                    while not isinstance(await session.next(), (WaitingForApproval, AwaitingInput)):
                         pass
                 tasks.cancel_scope.cancel()
         finally:
@@ -308,13 +307,6 @@ def shown_item(item: Item) -> Message:
 def shown_approval(request: ApprovalRequest) -> Message:
     """Describe what a person has to decide."""
     return {"id": request.id, "summary": request.summary, "input": request.call.input}
-
-
-def _is_done(session: Session, status: SessionStatus) -> bool:
-    """Whether a session is left: a person has to decide, or there is nothing to do."""
-    if isinstance(status, AwaitingInput):
-        return not session.view.queued
-    return isinstance(status, WaitingForApproval)
 
 
 def _ignore(problem: object) -> None:
