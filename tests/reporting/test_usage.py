@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+import time
 from decimal import Decimal
 from threading import Thread
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -241,23 +242,23 @@ def test_r03_turns_and_models_both_add_up_to_the_total(
     assert result.total.tokens.input == (sum(i for _, i, _ in calls) if calls else None)
 
 
-def test_sessions_on_several_threads_are_summed_up() -> None:
-    reporter = UsageReporter()
+def test_sessions_on_several_threads_are_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    reporter, add = UsageReporter(), Usage.__add__
+    (*_, finished) = enveloped(call(used(1, 1)))
+
+    def add_slowly(one: Usage, other: Usage) -> Usage:
+        time.sleep(0)  # another thread runs now
+        return add(one, other)
 
     def run(session: int) -> None:
-        for turn in range(150):
-            for envelope in enveloped(call(used(1, 1)), session_id=SessionId(str(session))):
-                reporter(replace(envelope, number=3 * turn + envelope.seq))
+        for number in range(1, 51):
+            reporter(replace(finished, session_id=SessionId(str(session)), number=number))
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [Thread(target=run, args=(session,)) for session in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
+    monkeypatch.setattr(Usage, "__add__", add_slowly)
+    threads = [Thread(target=run, args=(session,)) for session in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
-    assert reporter.summary().total.requests == 600
+    assert reporter.summary().total.requests == 200
