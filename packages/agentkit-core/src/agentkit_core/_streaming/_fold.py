@@ -50,7 +50,8 @@ class Fold:
         self._entries: list[OpenPart | Part] = []
         self._index: dict[PartId, int] = {}
         self._append_to: dict[PartId, Callable[[str], None]] = {}
-        """How text is appended to the open parts whose last look is stale."""
+        """How text is appended to the open parts whose last look is stale. `ResponseFold` uses it
+        too, so it stays the same dict."""
         self._shown: list[Part | None] = []
         """The entries as `partial` returned them last; None where one is stale."""
         self._stale: dict[int, PartId] = {}

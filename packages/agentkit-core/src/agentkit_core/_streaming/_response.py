@@ -136,11 +136,15 @@ class ResponseFold:
         """
         if self._end is not None:
             return
-        feed = self._fold.feed
+        feed, append_to = self._fold.feed, self._fold._append_to
         for event in events:
-            # Most events are text, so that case comes first.
+            # Nearly all events are text for a part that is open: no call of `feed` for these.
             if type(event) is AppendText:
-                feed(event)
+                append = append_to.get(event.part_id)
+                if append is None:
+                    feed(event)
+                else:
+                    append(event.chunk)
             elif isinstance(event, ResponseFinished | ResponseFailed):
                 self._end = event
                 return
