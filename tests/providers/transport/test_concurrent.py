@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -226,6 +227,23 @@ async def test_x04_cancelling_an_upload_leaves_nothing(tiny: Make) -> None:
 
         assert scope.cancelled_caught
         gc.collect()
+
+
+async def test_what_a_read_brought_is_not_kept_while_the_next_one_is_waited_for(
+    serve: Serve, tiny: Make, ask: Ask
+) -> None:
+    model = tiny(serve([tiny_answer("a", "b").with_fault(Stall(after_events=1))]))
+
+    async with aclosing(model.stream(ask())) as batches:
+        batch = await anext(batches)
+        async with anyio.create_task_group() as group:
+            group.start_soon(anext, batches)
+            await anyio.sleep(0.01)
+            holders = sys.getrefcount(batch)
+            group.cancel_scope.cancel()
+
+    held_here = [object()]
+    assert holders == sys.getrefcount(held_here), "the stream holds the batch too"
 
 
 async def test_k04_a_deadline_of_the_callers_is_the_callers(

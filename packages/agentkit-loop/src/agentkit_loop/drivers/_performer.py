@@ -190,6 +190,7 @@ class Performer:
             async for batch in reading.stream:
                 if not take_batch(engine, reading, batch):
                     return None
+                del batch  # not kept while the next one is waited for
         except Exception as error:
             reading.has_failed = True
             reading.fold.feed((failed_response(error),))

@@ -117,8 +117,10 @@ async def _batches(call: Call, client: httpx.AsyncClient | None) -> AsyncIterato
                 failed = reading.end_with_exception(error, now())
                 break
             events = feed(chunk, now()) if watched else feed(chunk)
+            chunk = b""  # of a thousand responses at once, none holds its last read while it waits
             if events:
                 yield events
+                events = ()
         last = failed or reading.finish()
         if last:
             yield last
