@@ -74,7 +74,8 @@ class Envelope(Record, frozen=True, kw_only=True, omit_defaults=True):
     """An event, with when and where it happened.
 
     Attributes:
-        seq: The number of the envelope in its session, from 1, without gaps.
+        seq: The number of the envelope in its session, from 1, without gaps. A session that goes on
+            from a store counts on from what was saved, so numbers after that come once more.
         session_id: The session.
         at: When, in milliseconds since the Unix epoch; never goes back within a session.
         event: What happened.
