@@ -121,9 +121,14 @@ def counts(chosen: list[Line]) -> dict[str, int]:
     with model_server() as base_url, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         # Not counted: it compiles what was not compiled before.
         measure = str(HERE / "measure.py")
-        for column in {line.column for line in chosen if line.unit}:
-            started: Command = (measure, column, "openai", base_url, "--once", "loop-1-1")
-            subprocess.run([sys.executable, *started], check=True, env=SETTINGS)
+        started: set[Command] = {("-c", text) for text in IMPORTS.values()}
+        started |= {
+            (measure, line.column, line.dialect, base_url, "--once", "loop-1-1")
+            for line in chosen
+            if line.unit
+        }
+        for arguments in started:
+            subprocess.run([sys.executable, *arguments], check=True, env=SETTINGS)
         runs = list(dict.fromkeys(run for line in chosen for run in line.commands(base_url)))
         counted = dict(zip(runs, pool.map(count, runs), strict=True))
         return {
