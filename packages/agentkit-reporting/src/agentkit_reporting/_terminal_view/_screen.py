@@ -60,6 +60,7 @@ class Screen:
             file=io.StringIO(),
             force_terminal=True,
             color_system=console.color_system or "standard",  # type: ignore[arg-type]
+            no_color=console.no_color,
             legacy_windows=False,
             width=80,
             height=1000,
