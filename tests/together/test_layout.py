@@ -20,7 +20,7 @@ ONE_SCREEN = 60
 """Lines that a package's README may have."""
 
 TESTED_PYTHONS = {"3.11", "3.12", "3.13"}
-"""Those on which `nox -s versions` has passed all tests."""
+"""Those that `nox -s versions` tests, where they are installed."""
 
 IMPORTED_AS = {"markdown-it-py": "markdown_it", "opentelemetry-api": "opentelemetry"}
 """Distributions whose import name is not their own name."""
