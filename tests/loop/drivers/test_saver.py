@@ -36,7 +36,13 @@ class Stored:
     @property
     def seq(self) -> int:
         saved = self.store.load_blocking(NAME)
+        self.close()
         return 0 if saved is None else saved.seq
+
+    def close(self) -> None:
+        """Close the file of the store; the next use opens it again."""
+        if isinstance(self.store, SqliteStore):
+            self.store.close()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -53,8 +59,11 @@ class Stored:
     @asynccontextmanager
     async def session(self, *script: Any) -> AsyncIterator[Any]:
         agent = Agent(model=ScriptedModel(*script))
-        async with agent.session(session_id=NAME, store=self.store) as session:
-            yield session
+        try:
+            async with agent.session(session_id=NAME, store=self.store) as session:
+                yield session
+        finally:
+            self.close()
 
 
 @KINDS

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,17 @@ Opened = Callable[[], Any]
 
 
 @pytest.fixture(params=STORES)
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
     """Makes store objects that share one storage, as those of several processes do."""
-    if request.param == "memory":
-        store = MemoryStore()
-        return lambda: store
-    if request.param == "file":
-        return lambda: FileStore(tmp_path / "files", durable=False)
-    return lambda: SqliteStore(tmp_path / "sessions.db", durable=False)
+    database = tmp_path / "sessions.db"
+    store = MemoryStore()
+    with ExitStack() as stores:
+        makers: dict[str, Opened] = {
+            "memory": lambda: store,
+            "file": lambda: FileStore(tmp_path / "files", durable=False),
+            "sqlite": lambda: stores.enter_context(SqliteStore(database, durable=False)),
+        }
+        yield makers[request.param]
 
 
 @tool(needs_approval=True)
@@ -227,6 +231,8 @@ def test_vu06_a_lease_ends_with_its_process_and_leaves_no_file(store: str, tmp_p
         here.lease(NAME)
     lease.release()
     lease.release()
+    if isinstance(here, SqliteStore):
+        here.close()
     assert [path for path in tmp_path.rglob("*") if "lease" in path.name] == []
 
 
