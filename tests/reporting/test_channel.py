@@ -76,6 +76,28 @@ async def test_a_run_may_be_on_another_thread() -> None:
     assert channel.dropped == 0
 
 
+async def test_a_channel_may_be_received_on_another_thread_than_the_one_that_made_it() -> None:
+    made: list[ChannelReporter] = []
+    is_made, waits = threading.Event(), threading.Event()
+
+    def report() -> None:
+        with ChannelReporter(capacity=1, overflow=QueueOverflow.BLOCK) as channel:
+            made.append(channel)
+            is_made.set()
+            waits.wait(5)
+            put(channel, FIVE)
+
+    async def let_it_report() -> None:
+        await anyio.sleep(0.01)  # by then the receiver waits
+        waits.set()
+
+    with on_a_thread(threading.Thread(target=report)), anyio.fail_after(5):
+        is_made.wait(5)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(let_it_report)
+            assert await received(made[0]) == FIVE
+
+
 @pytest.mark.parametrize(
     ("overflow", "kept"),
     [

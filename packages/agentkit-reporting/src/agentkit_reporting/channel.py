@@ -31,8 +31,9 @@ _CAPACITY: Final = 10_000
 class ChannelReporter:
     """Passes events to a task, which iterates over the channel.
 
-    Make it on the thread of the task that receives. One task receives; what it gets from a channel
-    is in order, and complete unless `dropped` says otherwise.
+    It may be made on any thread; until a task has begun to receive, the thread that made it counts
+    as the receiver's. One task receives; what it gets from a channel is in order, and complete
+    unless `dropped` says otherwise.
     """
 
     __slots__ = (
@@ -105,6 +106,7 @@ class ChannelReporter:
         await anyio.lowlevel.checkpoint()  # a full channel must not keep other tasks waiting
         while True:
             with self._changed:
+                self._home = get_ident()
                 if self._queue:
                     envelope = self._queue.popleft()
                     self._changed.notify_all()
