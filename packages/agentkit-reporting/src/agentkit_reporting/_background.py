@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Condition, Thread
-from types import TracebackType
-from typing import Self
 
 from agentkit_core.settings import member_of, number_of
 from agentkit_core.values import StringEnum
 from agentkit_loop.events import Envelope
 from agentkit_loop.ports import Reporter
+from agentkit_reporting._closable import Closable
 from agentkit_reporting._guard import FailurePolicy, GuardedReporter
 
 
@@ -25,7 +24,7 @@ class QueueOverflow(StringEnum):
     """Wait until the queue has room; the run waits too."""
 
 
-class BackgroundReporter:
+class BackgroundReporter(Closable):
     """Runs a slow reporter on a thread of its own, so that the run does not wait for it.
 
     The thread starts with the first event and ends with `close`.
@@ -112,17 +111,6 @@ class BackgroundReporter:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(timeout_s)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _make_room(self) -> bool:
         """Make room according to `overflow`; return whether the new event fits in the queue."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from types import TracebackType
-from typing import Self
 
 from agentkit_loop.events import Envelope
 from agentkit_loop.ports import Reporter
+from agentkit_reporting._closable import Closable
 
 
-class BufferedReporter:
+class BufferedReporter(Closable):
     """Collects events and passes them on in batches; `close` passes on the rest."""
 
     __slots__ = ("__weakref__", "_buffer", "_capacity", "_reporter")
@@ -44,14 +43,3 @@ class BufferedReporter:
     def close(self) -> None:
         """Pass on the rest."""
         self.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

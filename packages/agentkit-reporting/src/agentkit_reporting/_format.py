@@ -83,6 +83,17 @@ def describe_part(part: Part) -> str:
             return "[tool result]"
 
 
+def text_of(part: Part) -> str:
+    """Return the text of a text or of a reasoning; empty for all other parts."""
+    match part:
+        case Text(text=text):
+            return text
+        case Reasoning(summary=str() as summary):
+            return summary
+        case _:
+            return ""
+
+
 def describe_usage(usage: Usage) -> str:
     """Describe usage: requests, tokens, money; numbers that are unknown are left out.
 

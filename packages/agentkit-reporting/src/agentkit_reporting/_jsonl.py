@@ -15,12 +15,12 @@ import re
 from io import TextIOBase
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import IO, Any, BinaryIO, Final, Self
+from typing import IO, Any, BinaryIO, Final
 
 from agentkit_core import SessionId, TurnId, to_json
 from agentkit_core.values import Record
 from agentkit_loop.events import Envelope, Event
+from agentkit_reporting._closable import Closable
 
 RECORD_VERSION: Final = 1
 _RAW: Final = re.compile(b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
@@ -51,7 +51,7 @@ class JsonlLine(Record, frozen=True, omit_defaults=True):
     number: int | None = None
 
 
-class JsonlReporter:
+class JsonlReporter(Closable):
     """Writes each event immediately as a line of JSON in UTF-8.
 
     A line is written completely or not at all, and always begins at the start of a line. Control
@@ -111,17 +111,6 @@ class JsonlReporter:
         if self._owned is not None:
             self._owned.close()
             self._owned = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _append(self, path: Path, line: bytes) -> None:
         if self._owned is None:

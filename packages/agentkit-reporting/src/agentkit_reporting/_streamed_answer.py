@@ -8,7 +8,7 @@ from typing import Final
 
 from agentkit_core import File, Media, Part, Reasoning, Structured, Text
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
-from agentkit_reporting._format import describe_part
+from agentkit_reporting._format import describe_part, text_of
 from agentkit_reporting._line_writer import LineWriter, Style
 from agentkit_reporting._terminal_safe import TerminalCleaner, clean
 
@@ -69,7 +69,7 @@ class AnswerWriter:
 
     def _begin(self, delta: BeginPart) -> None:
         part = self._parts[delta.part_id] = _ShownPart(self._style(delta.part))
-        self._show(part, _text_of(delta.part))
+        self._show(part, text_of(delta.part))
 
     def _grow(self, part_id: PartId | None, chunks: list[str]) -> None:
         if part_id is None:
@@ -92,7 +92,7 @@ class AnswerWriter:
         if style is not None:
             self._leave()
             self._lines.fresh_line()
-            self._write(clean(_text_of(part)), style)
+            self._write(clean(text_of(part)), style)
         elif isinstance(part, (Media, File, Structured)):
             self._leave()
             self._lines.line(clean(describe_part(part)), Style.DIM)
@@ -125,13 +125,3 @@ class AnswerWriter:
         if isinstance(part, Text):
             return Style.PLAIN
         return Style.DIM if self._show_reasoning and isinstance(part, Reasoning) else None
-
-
-def _text_of(part: Part) -> str:
-    match part:
-        case Text(text=text):
-            return text
-        case Reasoning(summary=str() as summary):
-            return summary
-        case _:
-            return ""

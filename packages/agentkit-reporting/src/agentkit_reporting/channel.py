@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Condition, get_ident
-from types import TracebackType
 from typing import Any, Final, Self
 
 import anyio
@@ -22,13 +21,14 @@ import anyio.lowlevel
 from agentkit_core.settings import member_of, number_of
 from agentkit_loop.events import Envelope
 from agentkit_reporting._background import QueueOverflow
+from agentkit_reporting._closable import Closable
 
 __all__ = ["ChannelReporter"]
 
 _CAPACITY: Final = 10_000
 
 
-class ChannelReporter:
+class ChannelReporter(Closable):
     """Passes events to a task, which iterates over the channel.
 
     It may be made on any thread; until a task has begun to receive, the thread that made it counts
@@ -86,17 +86,6 @@ class ChannelReporter:
             self._closed = True
             self._wake()
             self._changed.notify_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __aiter__(self) -> Self:
         return self

@@ -14,10 +14,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from agentkit_loop.events import ContentDelta, Envelope, RunFinished, RunSuspended, TurnFinished
+from agentkit_reporting._closable import Closable
 from agentkit_reporting._page._document import Page
 
 __all__ = ["HtmlReporter", "render_page", "write_page"]
@@ -62,7 +62,7 @@ def write_page(
     _replace(Path(path), render_page(envelopes, title=title))
 
 
-class HtmlReporter:
+class HtmlReporter(Closable):
     """Writes a run as an HTML page: when a turn or a session ends, and when it is closed.
 
     The page of a long run is not written after every turn, but each time that the record has grown
@@ -108,17 +108,6 @@ class HtmlReporter:
         """
         if self._events > self._written:
             self._write()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(self) -> None:
         _replace(self._path, self._page.render(self._title))

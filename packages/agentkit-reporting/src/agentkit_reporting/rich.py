@@ -16,8 +16,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from threading import RLock
-from types import TracebackType
-from typing import Final, Self, TextIO, cast
+from typing import Final, TextIO, cast
 
 try:
     from rich.console import Console
@@ -30,6 +29,7 @@ from agentkit_core import ApprovalRequest
 from agentkit_core.settings import number_of
 from agentkit_loop import ApprovalDecision
 from agentkit_loop.events import Envelope
+from agentkit_reporting._closable import Closable
 from agentkit_reporting._terminal_view._asking import ask
 from agentkit_reporting._terminal_view._screen import Screen
 from agentkit_reporting._terminal_view._ticker import Ticker
@@ -41,7 +41,7 @@ __all__ = ["RichReporter"]
 _FRAMES_PER_S: Final = 12
 
 
-class RichReporter:
+class RichReporter(Closable):
     """Shows any number of sessions on one terminal.
 
     No control character of a model or a tool reaches the terminal, and no markup of theirs is
@@ -154,17 +154,6 @@ class RichReporter:
                 self._view.leave()
             finally:
                 self._follow(was_live=was_live)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _follow(self, *, was_live: bool) -> None:
         """Move while a turn runs, and see to the cursor should the process end before it does."""

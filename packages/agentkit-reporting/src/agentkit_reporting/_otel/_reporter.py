@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from threading import RLock
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from opentelemetry import _logs, metrics, trace
 from opentelemetry._logs import Logger, LoggerProvider, SeverityNumber
@@ -14,6 +13,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, StatusCode, TracerP
 
 from agentkit_core import SessionId, TurnId
 from agentkit_loop.events import ContentDelta, Diagnostic, Envelope, ToolProgress
+from agentkit_reporting._closable import Closable
 from agentkit_reporting._open_spans import SpanChanges
 from agentkit_reporting._otel import _names as names
 from agentkit_reporting._otel._attributes import Attributes, at_begin, at_end, error_type, name_of
@@ -39,7 +39,7 @@ _MOST_PAUSED: Final = 1_000
 """How many paused turns are remembered, so that the turns that go on with them can name them."""
 
 
-class OtelReporter:
+class OtelReporter(Closable):
     """Makes spans, metrics and exception events of runs.
 
         invoke_agent {agent}        a turn
@@ -124,17 +124,6 @@ class OtelReporter:
             self._tell(self._tree.finish())
             for session_id in list(self._answered):
                 self._end_answer(session_id)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _tell(self, changes: SpanChanges) -> None:
         """Begin and end spans; if one fails, so that the host hears of it, the others are told."""

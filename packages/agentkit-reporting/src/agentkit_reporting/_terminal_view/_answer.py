@@ -9,7 +9,7 @@ from rich.text import Text as StyledText
 
 from agentkit_core import File, Media, Part, Reasoning, Structured, Text, ToolCall
 from agentkit_core.provider import AppendText, BeginPart, CommitPart, Delta, PartId
-from agentkit_reporting._format import describe_part
+from agentkit_reporting._format import describe_part, text_of
 from agentkit_reporting._terminal_safe import TerminalCleaner, clean
 from agentkit_reporting._terminal_view._blocks import Block, BlockSplitter
 from agentkit_reporting._terminal_view._markdown import block_of
@@ -45,7 +45,7 @@ class GrowingAnswer:
                 case BeginPart(part_id=part_id, part=part):
                     shown = _ShownPart(part, show_reasoning=self._show_reasoning)
                     self._parts[part_id] = shown
-                    self._grow(shown, _text_of(part))
+                    self._grow(shown, text_of(part))
                 case AppendText(part_id=part_id, chunk=chunk):
                     if part_id not in self._parts:
                         # As in a lenient fold, it becomes a text part.
@@ -92,7 +92,7 @@ class GrowingAnswer:
             return
         if isinstance(part, Text) or (isinstance(part, Reasoning) and self._show_reasoning):
             whole = _ShownPart(part, show_reasoning=self._show_reasoning)
-            self._grow(whole, _text_of(part))
+            self._grow(whole, text_of(part))
             self._leave()
         elif isinstance(part, (Media, File, Structured)):
             self._leave()
@@ -114,13 +114,3 @@ class GrowingAnswer:
 
 def _render(block: Block, *, is_reasoning: bool) -> RenderableType:
     return StyledText(block.text, "dim italic") if is_reasoning else block_of(block.text)
-
-
-def _text_of(part: Part) -> str:
-    match part:
-        case Text(text=text):
-            return text
-        case Reasoning(summary=str() as summary):
-            return summary
-        case _:
-            return ""
